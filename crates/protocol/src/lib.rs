@@ -1,0 +1,7 @@
+//! MCP in both eras: version list, result shapes, stdio framing, canonical JSON and digest.
+//!
+//! The only crate that knows rmcp, and it shows none of it. Knows no manifest, no gate and no surface: a server is
+//! whatever implements [`surface::Surface`]. Start there, then at `stdio`.
+
+pub mod era;
+pub mod surface;
