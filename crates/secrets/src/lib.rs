@@ -3,3 +3,6 @@
 //! Owns what a secret is and how it must never be seen. The environment is passed in. Start at [`secret::Secret`].
 
 pub mod secret;
+
+mod form;
+mod mask;

@@ -4,3 +4,8 @@
 //! Knows no manifest and no secret: it is given an argument vector and an environment. Start at [`child::run`].
 
 pub mod child;
+
+mod group;
+#[cfg(unix)]
+mod orphan;
+mod stream;

@@ -1,0 +1,148 @@
+//! Groups on Unix: `setpgid`, `kill(-group)`, and on Linux the orphans that left the group.
+//!
+//! INVARIANT: the leader is reaped last. Until then its number, which is the group's too, is given to nobody else, so
+//! a signal to the group never reaches a stranger. Only `Group::end` and `Remains::tidy` reap it.
+
+use std::io;
+use std::os::unix::process::{CommandExt, ExitStatusExt};
+use std::process::{Child, ExitStatus};
+use std::time::{Duration, Instant};
+
+use rustix::process::{Pid, Signal, WaitId, WaitIdOptions, kill_process_group, waitid};
+use tokio::process::{ChildStderr, ChildStdout};
+use tokio::signal::unix::SignalKind;
+
+use super::{Exit, Started, command};
+use crate::child::Launch;
+use crate::orphan::Run;
+
+/// How long a killed process may take to be gone. Only one that is stuck in the kernel takes longer.
+const PATIENCE: Duration = Duration::from_secs(5);
+/// How often what was killed is looked at until it is gone.
+const LOOK: Duration = Duration::from_millis(1);
+
+/// A leader, its group, and on Linux everyone who left it.
+pub(crate) struct Group {
+    /// Tells that some child ended. Not `tokio::process`, which reaps the leader before its group is killed.
+    deaths: tokio::signal::unix::Signal,
+    /// `None` once everybody is gone.
+    remains: Option<Remains>,
+}
+
+impl Group {
+    pub(crate) fn start(launch: &Launch) -> io::Result<Started> {
+        // First of all, so that no death goes unheard and nothing is started that could not be waited for.
+        let deaths = tokio::signal::unix::signal(SignalKind::child())?;
+        let run = Run::begin();
+        let mut command = command(launch);
+        command.process_group(0);
+        if let Some((name, value)) = run.mark(&launch.env) {
+            command.env(name, value);
+        }
+        let mut child = command.spawn()?;
+        let pipes = (child.stdout.take(), child.stderr.take());
+        let leader = Pid::from_child(&child);
+        run.led_by(leader);
+        // From here on an error, too, kills what was started.
+        let group = Group { deaths, remains: Some(Remains { child, leader, run }) };
+        let (Some(stdout), Some(stderr)) = pipes else { return Err(io::ErrorKind::BrokenPipe.into()) };
+        Ok(Started { group, stdout: ChildStdout::from_std(stdout)?, stderr: ChildStderr::from_std(stderr)? })
+    }
+
+    /// Waits for the leader's end without reaping it. May be dropped and called again.
+    pub(crate) async fn leader_gone(&mut self) -> io::Result<()> {
+        let Some(remains) = &self.remains else { return Ok(()) };
+        while !is_dead(remains.leader)? {
+            self.deaths.recv().await;
+        }
+        Ok(())
+    }
+
+    /// Asks the whole group to end.
+    pub(crate) fn ask_to_end(&mut self) {
+        if let Some(remains) = &self.remains {
+            // A group that is gone already needs no asking.
+            let _ = kill_process_group(remains.leader, Signal::TERM);
+        }
+    }
+
+    /// Whether nobody lives. Asked once the leader is gone.
+    pub(crate) fn is_empty(&self) -> bool {
+        self.remains.as_ref().is_none_or(|remains| remains.run.is_empty(remains.leader))
+    }
+
+    /// Kills everybody and returns when they are gone.
+    pub(crate) async fn end(&mut self) -> io::Result<Exit> {
+        if let Some(remains) = &self.remains {
+            remains.kill();
+        }
+        tokio::time::timeout(PATIENCE, self.leader_gone()).await??;
+        let Some(remains) = &mut self.remains else { return Err(io::ErrorKind::NotFound.into()) };
+        let since = Instant::now();
+        while !remains.run.end_orphans() {
+            if since.elapsed() > PATIENCE {
+                tracing::warn!("a killed process of a run that ended is still there");
+                break;
+            }
+            tokio::time::sleep(LOOK).await;
+        }
+        let status = remains.child.wait()?;
+        self.remains = None;
+        Ok(exit(status))
+    }
+}
+
+impl Drop for Group {
+    /// The caller is gone or something failed: everybody is killed now, and a thread tidies up after the dead.
+    fn drop(&mut self) {
+        let Some(mut remains) = self.remains.take() else { return };
+        remains.kill();
+        if remains.tidy() {
+            return;
+        }
+        // A thread and not a task: the runtime may be going down, and this must outlive it.
+        let tidied = std::thread::Builder::new().name("gatelatch-tidy".to_owned()).spawn(move || {
+            let since = Instant::now();
+            while !remains.tidy() && since.elapsed() < PATIENCE {
+                std::thread::sleep(LOOK);
+            }
+        });
+        if let Err(error) = tidied {
+            tracing::warn!(%error, "no thread to tidy up after a killed child");
+        }
+    }
+}
+
+/// What is not yet known to be gone.
+struct Remains {
+    child: Child,
+    leader: Pid,
+    run: Run,
+}
+
+impl Remains {
+    fn kill(&self) {
+        // The group is there at least as an unreaped leader; a failure means that it holds nobody we may kill.
+        let _ = kill_process_group(self.leader, Signal::KILL);
+    }
+
+    /// Reaps whoever is dead and kills whoever left the group; true when nobody is left.
+    fn tidy(&mut self) -> bool {
+        matches!(is_dead(self.leader), Ok(true) | Err(_))
+            && self.run.end_orphans()
+            && !matches!(self.child.try_wait(), Ok(None))
+    }
+}
+
+/// Whether a child of ours is dead; leaves it to be reaped.
+fn is_dead(child: Pid) -> io::Result<bool> {
+    let looking = WaitIdOptions::EXITED | WaitIdOptions::NOHANG | WaitIdOptions::NOWAIT;
+    Ok(waitid(WaitId::Pid(child), looking)?.is_some())
+}
+
+fn exit(status: ExitStatus) -> Exit {
+    match (status.code(), status.signal()) {
+        (Some(code), _) => Exit::Code(code),
+        (None, signal) => Exit::Signal(signal.unwrap_or_default()),
+    }
+}

@@ -1,0 +1,46 @@
+//! Children on Windows, without a group yet: the leader is killed, those it started are not.
+
+use std::io;
+
+use super::{Exit, Started, command};
+use crate::child::Launch;
+
+/// A child that is killed when this is dropped.
+pub(crate) struct Group {
+    child: tokio::process::Child,
+}
+
+impl Group {
+    pub(crate) fn start(launch: &Launch) -> io::Result<Started> {
+        let mut child = tokio::process::Command::from(command(launch)).kill_on_drop(true).spawn()?;
+        let (Some(stdout), Some(stderr)) = (child.stdout.take(), child.stderr.take()) else {
+            return Err(io::ErrorKind::BrokenPipe.into());
+        };
+        Ok(Started { group: Group { child }, stdout, stderr })
+    }
+
+    /// Waits for the child's end. May be dropped and called again.
+    pub(crate) async fn leader_gone(&mut self) -> io::Result<()> {
+        self.child.wait().await.map(|_| ())
+    }
+
+    /// Kills at once: there is no polite way that every program understands.
+    pub(crate) fn ask_to_end(&mut self) {
+        // A child that is gone already needs no killing.
+        let _ = self.child.start_kill();
+    }
+
+    /// Whether nobody lives. Asked once the child is gone.
+    pub(crate) fn is_empty(&self) -> bool {
+        true
+    }
+
+    /// Kills the child and returns when it is gone.
+    pub(crate) async fn end(&mut self) -> io::Result<Exit> {
+        if self.child.try_wait()?.is_none() {
+            self.child.start_kill()?;
+        }
+        let status = self.child.wait().await?;
+        Ok(Exit::Code(status.code().unwrap_or(1)))
+    }
+}
