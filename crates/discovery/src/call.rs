@@ -1,0 +1,115 @@
+//! Literal calls: what a caller sends to run an action, with sample values of the right types.
+//!
+//! Owns the names of the tools that answers point to. Runs nothing and checks nothing. Start at [`literal`].
+
+use gatelatch_registry::catalog::{ActionManifest, ArgumentManifest, ArgumentType, Entry, Kind};
+use serde_json::{Map, Value, json};
+
+use crate::budget;
+use crate::ladder::View;
+
+/// The call that runs an action with these arguments: `{"tool": "run_tool", "arguments": {…}}`.
+pub(crate) fn literal(view: &View<'_>, entry: &Entry, action: &ActionManifest, args: Map<String, Value>) -> Value {
+    let mut arguments = Map::new();
+    arguments.insert(entry.manifest.kind.as_str().to_owned(), json!(entry.manifest.name));
+    if let Some(name) = &action.name {
+        arguments.insert("action".to_owned(), json!(name));
+    }
+    arguments.insert("args".to_owned(), Value::Object(args));
+    let (_, needs_human) = (view.effect)(entry, action);
+    json!({"tool": door(entry.manifest.kind, needs_human), "arguments": arguments})
+}
+
+/// The tool that runs an entry of this kind.
+pub(crate) fn door(kind: Kind, needs_human: bool) -> &'static str {
+    match (kind, needs_human) {
+        (Kind::Tool, false) => "run_tool",
+        (Kind::Tool, true) => "run_tool_confirmed",
+        (Kind::Agent, false) => "run_agent",
+        (Kind::Agent, true) => "run_agent_confirmed",
+        (Kind::Skill, _) => "get_skill",
+    }
+}
+
+/// The call of `capabilities` with these arguments.
+pub(crate) fn capabilities(arguments: &[(&str, &str)]) -> Value {
+    let arguments: Map<String, Value> =
+        arguments.iter().map(|(key, value)| ((*key).to_owned(), json!(value))).collect();
+    json!({"tool": "capabilities", "arguments": arguments})
+}
+
+/// Values for the required arguments: from the manifest's examples where it has some, else made up.
+pub(crate) fn required_args(action: &ActionManifest) -> Map<String, Value> {
+    let required = action.args.iter().filter(|argument| argument.required);
+    required.map(|argument| (argument.name.clone(), sample(action, argument))).collect()
+}
+
+/// A value longer than this is no sample.
+const LONG_SAMPLE: usize = 200;
+
+/// A value that the argument accepts, as far as its type, choices and range say.
+pub(crate) fn sample(action: &ActionManifest, argument: &ArgumentManifest) -> Value {
+    let shown = action.examples.iter().filter_map(|example| example.args.get(&argument.name));
+    let mut known = shown.chain(&argument.default).chain(argument.choices.first());
+    if let Some(value) = known.find(|value| !value.is_null() && budget::bytes(value) <= LONG_SAMPLE) {
+        return value.clone();
+    }
+    match argument.kind {
+        ArgumentType::String | ArgumentType::Path => json!(format!("<{}>", argument.name)),
+        ArgumentType::Integer => number(argument, true),
+        ArgumentType::Number => number(argument, false),
+        ArgumentType::Boolean => json!(true),
+        ArgumentType::Array => match &argument.items {
+            Some(items) => json!([of_schema(items, &argument.name, 3)]),
+            None => json!([]),
+        },
+        ArgumentType::Object => json!({}),
+    }
+}
+
+/// A number within the argument's range, 1 where that fits.
+fn number(argument: &ArgumentManifest, whole: bool) -> Value {
+    let fits = |value: f64| {
+        argument.minimum.as_ref().and_then(serde_json::Number::as_f64).is_none_or(|least| value >= least)
+            && argument.maximum.as_ref().and_then(serde_json::Number::as_f64).is_none_or(|most| value <= most)
+    };
+    if fits(1.0) {
+        return json!(1);
+    }
+    let bound = argument.minimum.as_ref().or(argument.maximum.as_ref()).and_then(serde_json::Number::as_f64);
+    match bound {
+        Some(bound) if !whole => json!(bound),
+        // A bound such as 0.5 is no whole number: the next one within.
+        Some(bound) if argument.minimum.is_some() => json!(bound.ceil() as i64),
+        Some(bound) => json!(bound.floor() as i64),
+        None => json!(1),
+    }
+}
+
+/// A value that a JSON Schema accepts, as far as its most common words say.
+fn of_schema(schema: &Value, name: &str, depth: u8) -> Value {
+    let first = |key: &str| schema.get(key).and_then(Value::as_array).and_then(|values| values.first());
+    if let Some(value) = schema.get("default").or_else(|| schema.get("const")).or_else(|| first("enum")) {
+        return value.clone();
+    }
+    match schema.get("type").and_then(Value::as_str) {
+        Some("integer" | "number") => schema.get("minimum").cloned().unwrap_or_else(|| json!(1)),
+        Some("boolean") => json!(true),
+        Some("null") => Value::Null,
+        Some("array") if depth > 0 => match schema.get("items") {
+            Some(items) => json!([of_schema(items, name, depth - 1)]),
+            None => json!([]),
+        },
+        Some("array") => json!([]),
+        Some("object") if depth > 0 => {
+            let required = schema.get("required").and_then(Value::as_array).into_iter().flatten();
+            let fields = required.filter_map(Value::as_str).map(|field| {
+                let inner = schema.get("properties").and_then(|properties| properties.get(field));
+                (field.to_owned(), of_schema(inner.unwrap_or(&Value::Null), field, depth - 1))
+            });
+            Value::Object(fields.collect())
+        }
+        Some("object") => json!({}),
+        _ => json!(format!("<{name}>")),
+    }
+}

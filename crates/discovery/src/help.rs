@@ -1,0 +1,366 @@
+//! Help for a wrong call: an error that names the right one.
+//!
+//! Owns the codes and texts of usage errors. Every suggestion is something that this caller may see: what it may not see
+//! is neither named nor counted. Values that the caller sent are never repeated in a text. Start at [`UsageError`].
+
+use gatelatch_registry::arguments::ArgumentFault;
+use gatelatch_registry::catalog::{ActionManifest, Entry, Kind, Skill};
+use serde_json::{Map, Value, json};
+
+use crate::budget;
+use crate::call;
+use crate::ladder::{Filter, View};
+
+mod child;
+mod fault;
+mod suggestion;
+
+/// A call that cannot be made as it stands, and the way to the right one.
+#[derive(Clone, Debug, PartialEq, thiserror::Error)]
+#[error("{message}")]
+pub struct UsageError {
+    /// A stable code.
+    pub error: &'static str,
+    /// What is wrong, and what to do.
+    pub message: String,
+    /// The right arguments, as the manifest spells them.
+    pub schema: Option<Value>,
+    /// Names that come close to the wrong one, the closest first.
+    pub did_you_mean: Vec<String>,
+    /// The literal call to make. It may hold values that the caller sent: it is for the caller, not for a log.
+    pub example: Option<Value>,
+}
+
+impl UsageError {
+    /// The error as JSON; what is empty is left out.
+    pub fn to_value(&self) -> Value {
+        let mut value = Map::new();
+        value.insert("error".to_owned(), json!(self.error));
+        value.insert("message".to_owned(), json!(self.message));
+        if !self.did_you_mean.is_empty() {
+            value.insert("did_you_mean".to_owned(), json!(self.did_you_mean));
+        }
+        if let Some(example) = &self.example {
+            value.insert("example".to_owned(), example.clone());
+        }
+        if let Some(schema) = &self.schema {
+            value.insert("schema".to_owned(), schema.clone());
+        }
+        Value::Object(value)
+    }
+
+    /// Within [`LIMIT`]: first the example goes, then the suggestions from the last one on.
+    fn fitted(mut self) -> UsageError {
+        if budget::bytes(&self.to_value()) > LIMIT {
+            self.example = None;
+        }
+        while budget::bytes(&self.to_value()) > LIMIT && self.did_you_mean.pop().is_some() {}
+        self
+    }
+}
+
+/// No visible tool, agent or skill of that name. `unknown_tool`, `unknown_agent`, `unknown_skill`.
+pub fn unknown_entry(view: &View<'_>, kind: Kind, name: &str) -> UsageError {
+    absent(view, Some(Filter::Kind(kind)), name, Purpose::Run)
+}
+
+/// No visible action of that name: `unknown_action`; or none named where there are several: `missing_action`.
+pub fn unknown_action(view: &View<'_>, entry: &Entry, action: Option<&str>) -> UsageError {
+    let names: Vec<&str> = view.actions(entry).filter_map(|action| action.name.as_deref()).collect();
+    let what = format!("{} `{}`", entry.manifest.kind.as_str(), shown(&entry.manifest.name));
+    let Some(wrong) = action else {
+        return UsageError {
+            error: "missing_action",
+            message: format!("{what} has {}: name one in `action`", count(&names, "action")),
+            schema: None,
+            did_you_mean: named(names.iter().copied().take(MANY)),
+            example: names.first().and_then(|first| example_of(view, entry, first)),
+        }
+        .fitted();
+    };
+    let Some(first) = names.first() else {
+        return UsageError {
+            error: "unknown_action",
+            message: format!("{what} has a single action without a name: leave `action` out"),
+            schema: None,
+            did_you_mean: Vec::new(),
+            example: view.actions(entry).next().map(|only| call_of(view, entry, only)),
+        }
+        .fitted();
+    };
+    let close = suggestion::best(wrong, names.iter().copied(), FEW);
+    let owners = owners(view, wrong, Some(entry));
+    let mut message = format!("{what} has no action `{}`", shown(wrong));
+    match owners.first() {
+        Some(owner) if close.is_empty() => {
+            message.push_str(&format!("; {} `{}` has", owner.manifest.kind.as_str(), shown(&owner.manifest.name)));
+        }
+        _ if names.len() <= MANY => {}
+        _ => message.push_str(&format!(
+            "; capabilities {} lists its {}",
+            json!({"name": entry.manifest.name}),
+            count(&names, "action")
+        )),
+    }
+    let example = match (close.first(), owners.first()) {
+        (Some(name), _) => example_of(view, entry, name),
+        (None, Some(owner)) => example_of(view, owner, wrong),
+        (None, None) => example_of(view, entry, first).filter(|_| names.len() == 1),
+    };
+    let did_you_mean = if close.is_empty() && names.len() <= MANY { named(names.iter().copied()) } else { close };
+    UsageError { error: "unknown_action", message, schema: None, did_you_mean, example }.fitted()
+}
+
+/// Arguments that do not fit the action, with everything that is wrong with them. `bad_arguments`.
+pub fn bad_arguments(
+    view: &View<'_>,
+    entry: &Entry,
+    action: &ActionManifest,
+    raw: &Value,
+    faults: &[ArgumentFault],
+) -> UsageError {
+    fault::bad_arguments(view, entry, action, raw, faults)
+}
+
+/// Help for a child that refused its own command line over something that the manifest does not declare. `None` when
+/// its error is about anything else, above all about the remote side.
+pub fn child_usage(view: &View<'_>, entry: &Entry, action: &ActionManifest, child_error: &Value) -> Option<UsageError> {
+    child::usage(view, entry, action, child_error)
+}
+
+/// The largest usage error, in bytes.
+const LIMIT: usize = 1_200;
+
+/// How many close names are suggested.
+const FEW: usize = 5;
+
+/// How many names are listed where none is close.
+const MANY: usize = 12;
+
+/// A name longer than this is not repeated in full.
+const LONG_NAME: usize = 80;
+
+pub(crate) fn unknown_name(view: &View<'_>, filter: Option<Filter>, name: &str) -> UsageError {
+    absent(view, filter, name, Purpose::Look)
+}
+
+pub(crate) fn ambiguous_name(name: &str, kinds: &[Kind]) -> UsageError {
+    let words: Vec<String> = kinds.iter().map(|kind| format!("{} {}", article(*kind), kind.as_str())).collect();
+    let first = kinds.first().map_or("tool", |kind| kind.as_str());
+    UsageError {
+        error: "ambiguous_name",
+        message: format!("`{}` is {}: add `kind`", shown(name), words.join(" and ")),
+        schema: None,
+        did_you_mean: kinds.iter().map(|kind| kind.as_str().to_owned()).collect(),
+        example: Some(call::capabilities(&[("kind", first), ("name", name)])),
+    }
+    .fitted()
+}
+
+pub(crate) fn unknown_kind(kind: &str, known: &[&str]) -> UsageError {
+    UsageError {
+        error: "unknown_kind",
+        message: format!("`{}` is no kind: `kind` is one of {}", shown(kind), listed(known)),
+        schema: None,
+        did_you_mean: known.iter().map(|kind| (*kind).to_owned()).collect(),
+        example: None,
+    }
+}
+
+pub(crate) fn search_with_action(name: Option<&str>, action: &str, search: &str) -> UsageError {
+    let example = match name {
+        Some(name) => call::capabilities(&[("name", name), ("action", action)]),
+        None => call::capabilities(&[("search", search)]),
+    };
+    UsageError {
+        error: "bad_request",
+        message: "`search` and `action` exclude each other: `name` with `action` shows one action, `search` finds \
+                  actions by words, alone or inside `name`"
+            .to_owned(),
+        schema: None,
+        did_you_mean: Vec::new(),
+        example: Some(example),
+    }
+    .fitted()
+}
+
+pub(crate) fn action_without_name(view: &View<'_>, filter: Option<Filter>, action: &str) -> UsageError {
+    let owners: Vec<&Entry> =
+        owners(view, action, None).into_iter().filter(|entry| view.passes(entry, filter)).collect();
+    let example = match owners.first() {
+        Some(owner) => call::capabilities(&[("name", &owner.manifest.name), ("action", action)]),
+        None => call::capabilities(&[("search", action)]),
+    };
+    UsageError {
+        error: "bad_request",
+        message: "`action` needs the `name` of the entry that it belongs to; `search` finds actions by words"
+            .to_owned(),
+        schema: None,
+        did_you_mean: named(owners.iter().take(FEW).map(|entry| entry.manifest.name.as_str())),
+        example: Some(example),
+    }
+    .fitted()
+}
+
+pub(crate) fn skill_has_no_actions(skill: &Skill) -> UsageError {
+    UsageError {
+        error: "bad_request",
+        message: format!("`{}` is a skill and has no actions: get_skill gives its text", shown(&skill.manifest.name)),
+        schema: None,
+        did_you_mean: Vec::new(),
+        example: Some(json!({"tool": "get_skill", "arguments": {"name": skill.manifest.name}})),
+    }
+    .fitted()
+}
+
+/// What a name was for.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Purpose {
+    Run,
+    Look,
+}
+
+/// Nothing of that name passes the filter.
+fn absent(view: &View<'_>, filter: Option<Filter>, name: &str, purpose: Purpose) -> UsageError {
+    let error = match filter {
+        Some(Filter::Kind(Kind::Tool)) => "unknown_tool",
+        Some(Filter::Kind(Kind::Agent)) => "unknown_agent",
+        Some(Filter::Kind(Kind::Skill)) => "unknown_skill",
+        Some(Filter::Toolset) | None => "unknown_name",
+    };
+    let what = filter.map_or("tool, agent or skill", Filter::as_str);
+    let mut message = format!("there is no {what} `{}`", shown(name));
+    let detour = other_kind(view, name).or_else(|| entry_and_action(view, name)).or_else(|| lone_action(view, name));
+    if let Some(detour) = detour {
+        message.push_str(&format!("; {}", detour.sentence));
+        let example = match purpose {
+            Purpose::Run => detour.run,
+            Purpose::Look => detour.look,
+        };
+        return UsageError { error, message, schema: None, did_you_mean: detour.names, example }.fitted();
+    }
+    let entries = view.entries(filter).map(|entry| entry.manifest.name.as_str());
+    let skills = view.skills(filter).map(|skill| skill.manifest.name.as_str());
+    let close = suggestion::best(name, entries.chain(skills), FEW);
+    let example = match close.first() {
+        Some(first) => Some(look_at(filter, first)),
+        None => {
+            message.push_str("; capabilities {} lists what there is");
+            Some(call::capabilities(&[("search", &suggestion::spaced(name))]))
+        }
+    };
+    UsageError { error, message, schema: None, did_you_mean: close, example }.fitted()
+}
+
+fn look_at(filter: Option<Filter>, name: &str) -> Value {
+    match filter {
+        Some(Filter::Kind(Kind::Skill)) => json!({"tool": "get_skill", "arguments": {"name": name}}),
+        Some(filter) => call::capabilities(&[("kind", filter.as_str()), ("name", name)]),
+        None => call::capabilities(&[("name", name)]),
+    }
+}
+
+/// What the caller may have meant by a name that is not what it was taken for.
+struct Detour {
+    sentence: String,
+    names: Vec<String>,
+    run: Option<Value>,
+    look: Option<Value>,
+}
+
+/// The name of something of another kind.
+fn other_kind(view: &View<'_>, name: &str) -> Option<Detour> {
+    let entry = [Kind::Tool, Kind::Agent].into_iter().find_map(|kind| view.entry(kind, name));
+    let look = Some(call::capabilities(&[("name", name)]));
+    if let Some(entry) = entry {
+        let kind = entry.manifest.kind;
+        let needs_human = view.actions(entry).next().is_some_and(|action| (view.effect)(entry, action).1);
+        let sentence = format!("it is {} {}: use {}", article(kind), kind.as_str(), call::door(kind, needs_human));
+        let mut actions = view.actions(entry);
+        let run = match (actions.next(), actions.next()) {
+            (Some(only), None) => Some(call_of(view, entry, only)),
+            _ => look.clone(),
+        };
+        return Some(Detour { sentence, names: vec![name.to_owned()], run, look });
+    }
+    view.skill(name)?;
+    let read = json!({"tool": "get_skill", "arguments": {"name": name}});
+    Some(Detour {
+        sentence: "it is a skill: get_skill gives its text".to_owned(),
+        names: vec![name.to_owned()],
+        run: Some(read),
+        look,
+    })
+}
+
+/// `outbox.send-message`, `outbox/send-message`, `outbox:send-message`, `outbox send-message`.
+fn entry_and_action(view: &View<'_>, name: &str) -> Option<Detour> {
+    let seams = name.char_indices().filter(|(_, c)| matches!(c, '.' | '/' | ':' | ' '));
+    seams.into_iter().find_map(|(at, seam)| {
+        let (entry, action) = (&name[..at], &name[at + seam.len_utf8()..]);
+        let entry = [Kind::Tool, Kind::Agent].into_iter().find_map(|kind| view.entry(kind, entry))?;
+        view.action(entry, action)?;
+        Some(detour_to(view, entry, action))
+    })
+}
+
+/// The name of an action that exactly one visible entry has.
+fn lone_action(view: &View<'_>, name: &str) -> Option<Detour> {
+    match owners(view, name, None).as_slice() {
+        [owner] => Some(detour_to(view, owner, name)),
+        _ => None,
+    }
+}
+
+fn detour_to(view: &View<'_>, entry: &Entry, action: &str) -> Detour {
+    let kind = entry.manifest.kind;
+    let name = &entry.manifest.name;
+    Detour {
+        sentence: format!("`{}` is an action of {} `{}`", shown(action), kind.as_str(), shown(name)),
+        names: vec![name.clone()],
+        run: example_of(view, entry, action),
+        look: Some(call::capabilities(&[("name", name), ("action", action)])),
+    }
+}
+
+/// The visible entries, apart from one, that have an action of that name.
+fn owners<'a>(view: &View<'a>, action: &str, apart_from: Option<&Entry>) -> Vec<&'a Entry> {
+    let entries = view.entries(None).filter(|entry| !apart_from.is_some_and(|apart| std::ptr::eq(*entry, apart)));
+    entries.filter(|entry| view.action(entry, action).is_some()).collect()
+}
+
+fn example_of(view: &View<'_>, entry: &Entry, action: &str) -> Option<Value> {
+    view.action(entry, action).map(|action| call_of(view, entry, action))
+}
+
+fn call_of(view: &View<'_>, entry: &Entry, action: &ActionManifest) -> Value {
+    call::literal(view, entry, action, call::required_args(action))
+}
+
+/// A name as a text repeats it.
+fn shown(name: &str) -> String {
+    budget::cut(name, LONG_NAME)
+}
+
+/// Names as suggestions; one that is too long to repeat is left out, since half a name helps nobody.
+fn named<'a>(names: impl Iterator<Item = &'a str>) -> Vec<String> {
+    names.filter(|name| name.len() <= LONG_NAME).map(str::to_owned).collect()
+}
+
+fn listed(names: &[&str]) -> String {
+    names.iter().map(|name| format!("`{name}`")).collect::<Vec<_>>().join(", ")
+}
+
+fn count<T>(things: &[T], what: &str) -> String {
+    match things.len() {
+        1 => format!("1 {what}"),
+        several => format!("{several} {what}s"),
+    }
+}
+
+fn article(kind: Kind) -> &'static str {
+    match kind {
+        Kind::Agent => "an",
+        Kind::Tool | Kind::Skill => "a",
+    }
+}

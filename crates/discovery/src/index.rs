@@ -1,0 +1,440 @@
+//! The search index: every action and skill of one catalog as ranked, searchable words.
+//!
+//! Owns what is indexed, how much each field counts and the order of results. It refuses to know who asks: whoever
+//! searches passes a [`Population`] of what the caller may see, and nothing outside of it has any influence, neither on
+//! what is found nor on its rank. Start at [`Index::build`], then `Index::rank`.
+
+use std::collections::HashMap;
+use std::ops::Range;
+
+use gatelatch_registry::catalog::{ActionManifest, Catalog, Entry, Skill};
+
+mod question;
+pub(crate) mod synonym;
+pub(crate) mod words;
+
+use question::Question;
+use words::{Role, Weight};
+
+/// The searchable words of one catalog. Built once, immutable.
+#[derive(Debug)]
+pub struct Index {
+    documents: Vec<Document>,
+    /// All terms one after the other, in order; `term_ends[i]` is where the i-th ends.
+    arena: String,
+    term_ends: Vec<u32>,
+    /// Which letters the i-th term has, to skip those that cannot be a misspelling.
+    masks: Vec<u32>,
+    /// `postings[posting_ends[i - 1]..posting_ends[i]]` belong to the i-th term, by document.
+    postings: Vec<Posting>,
+    posting_ends: Vec<u32>,
+}
+
+/// Which action or skill a document is, as places in the catalog's lists.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Target {
+    /// An action of a tool or agent.
+    Action {
+        /// Place in [`Catalog::entries`].
+        entry: u32,
+        /// Place in the entry's actions.
+        action: u32,
+    },
+    /// Place in [`Catalog::skills`].
+    Skill(u32),
+}
+
+/// The fields of a document, in the order of [`FIELDS`].
+#[derive(Clone, Copy, Debug)]
+enum Field {
+    Name,
+    Entry,
+    Description,
+    EntryDescription,
+    Triggers,
+    Arguments,
+    ArgumentText,
+    Examples,
+}
+
+/// How much a word in a field counts, and how far a long field dilutes it.
+struct FieldWeight {
+    weight: f32,
+    dilution: f32,
+}
+
+const FIELD_COUNT: usize = 8;
+
+/// By [`Field`].
+const FIELDS: [FieldWeight; FIELD_COUNT] = [
+    FieldWeight { weight: 2.5, dilution: 0.4 },
+    FieldWeight { weight: 1.5, dilution: 0.4 },
+    FieldWeight { weight: 1.6, dilution: 0.5 },
+    FieldWeight { weight: 0.5, dilution: 0.6 },
+    FieldWeight { weight: 2.5, dilution: 0.3 },
+    FieldWeight { weight: 0.6, dilution: 0.6 },
+    FieldWeight { weight: 0.35, dilution: 0.7 },
+    FieldWeight { weight: 0.35, dilution: 0.7 },
+];
+
+/// How soon further mentions of a word stop to matter.
+const SATURATION: f32 = 1.6;
+
+#[derive(Debug)]
+struct Document {
+    target: Target,
+    lengths: [u16; FIELD_COUNT],
+}
+
+#[derive(Clone, Copy, Debug)]
+struct Posting {
+    document: u32,
+    counts: [u8; FIELD_COUNT],
+}
+
+/// What one caller may see, as one search needs it.
+#[derive(Debug)]
+pub(crate) struct Population {
+    members: Vec<bool>,
+    count: u32,
+    lengths: [u64; FIELD_COUNT],
+}
+
+impl Population {
+    fn has(&self, document: u32) -> bool {
+        self.members.get(document as usize).copied().unwrap_or(false)
+    }
+}
+
+/// A document and how well it fits.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Ranked {
+    pub(crate) target: Target,
+    pub(crate) score: f32,
+}
+
+impl Index {
+    /// Reads every text of the catalog that describes an action or a skill.
+    pub fn build(catalog: &Catalog) -> Index {
+        let mut builder = Builder::default();
+        for (entry_at, entry) in (0..).zip(catalog.entries()) {
+            for (action_at, action) in (0..).zip(&entry.manifest.actions) {
+                builder.start(Target::Action { entry: entry_at, action: action_at });
+                builder.action(entry, action);
+                builder.finish();
+            }
+        }
+        for (skill_at, skill) in (0..).zip(catalog.skills()) {
+            builder.start(Target::Skill(skill_at));
+            builder.skill(skill);
+            builder.finish();
+        }
+        builder.index()
+    }
+
+    /// How many actions and skills it holds.
+    pub fn len(&self) -> usize {
+        self.documents.len()
+    }
+
+    /// Whether it holds nothing.
+    pub fn is_empty(&self) -> bool {
+        self.documents.is_empty()
+    }
+
+    /// The population of the documents that `sees` lets through.
+    pub(crate) fn population(&self, sees: &mut dyn FnMut(Target) -> bool) -> Population {
+        let mut population =
+            Population { members: vec![false; self.documents.len()], count: 0, lengths: [0; FIELD_COUNT] };
+        for (document, member) in self.documents.iter().zip(&mut population.members) {
+            if sees(document.target) {
+                *member = true;
+                population.count += 1;
+                for (total, length) in population.lengths.iter_mut().zip(document.lengths) {
+                    *total += u64::from(length);
+                }
+            }
+        }
+        population
+    }
+
+    /// Every member of the population that fits the words at all, unordered.
+    pub(crate) fn rank(&self, words: &str, population: &Population) -> Vec<Ranked> {
+        let question = Question::read(self, population, words);
+        let mut scoring = Scoring::new(self, population);
+        for concept in &question.concepts {
+            scoring.add(concept);
+        }
+        scoring.ranked()
+    }
+
+    /// The terms of the population that look most like one of the words, as they stand in the documents' order of
+    /// terms.
+    pub(crate) fn nearest_terms(&self, words: &str, population: &Population, limit: usize) -> Vec<&str> {
+        question::nearest(self, population, words, limit).into_iter().filter_map(|term| self.term(term)).collect()
+    }
+
+    /// What each document stands for, in the catalog's order.
+    pub(crate) fn targets(&self) -> impl Iterator<Item = Target> {
+        self.documents.iter().map(|document| document.target)
+    }
+
+    fn term_count(&self) -> u32 {
+        self.term_ends.len() as u32
+    }
+
+    fn term(&self, term: u32) -> Option<&str> {
+        let range = span(&self.term_ends, term)?;
+        self.arena.get(range)
+    }
+
+    fn find(&self, word: &str) -> Option<u32> {
+        let at = self.first_from(word);
+        (self.term(at) == Some(word)).then_some(at)
+    }
+
+    /// The first term that is not less than `word`.
+    fn first_from(&self, word: &str) -> u32 {
+        let (mut low, mut high) = (0, self.term_count());
+        while low < high {
+            let middle = low + (high - low) / 2;
+            if self.term(middle).is_some_and(|term| term < word) {
+                low = middle + 1;
+            } else {
+                high = middle;
+            }
+        }
+        low
+    }
+
+    fn postings(&self, term: u32) -> &[Posting] {
+        span(&self.posting_ends, term).and_then(|range| self.postings.get(range)).unwrap_or_default()
+    }
+
+    /// How many members of the population have the term.
+    fn frequency(&self, term: u32, population: &Population) -> u32 {
+        let postings = self.postings(term);
+        if population.count as usize == self.documents.len() {
+            return postings.len() as u32;
+        }
+        postings.iter().filter(|posting| population.has(posting.document)).count() as u32
+    }
+}
+
+fn span(ends: &[u32], at: u32) -> Option<Range<usize>> {
+    let at = at as usize;
+    let end = *ends.get(at)? as usize;
+    let start = match at {
+        0 => 0,
+        _ => *ends.get(at - 1)? as usize,
+    };
+    Some(start..end)
+}
+
+/// The letters and digits of a term as bits.
+fn mask(term: &str) -> u32 {
+    term.bytes().fold(0, |mask, byte| {
+        mask | 1
+            << match byte {
+                b'a'..=b'z' => u32::from(byte - b'a'),
+                b'0'..=b'9' => 26,
+                _ => 27 + u32::from(byte & 3),
+            }
+    })
+}
+
+/// Adds up one question.
+struct Scoring<'a> {
+    index: &'a Index,
+    population: &'a Population,
+    average: [f32; FIELD_COUNT],
+    scores: Vec<f32>,
+    /// The best member of the concept at hand, by document.
+    best: Vec<f32>,
+    touched: Vec<u32>,
+}
+
+impl<'a> Scoring<'a> {
+    fn new(index: &'a Index, population: &'a Population) -> Scoring<'a> {
+        let count = population.count.max(1) as f32;
+        Scoring {
+            index,
+            population,
+            average: population.lengths.map(|total| (total as f32 / count).max(f32::MIN_POSITIVE)),
+            scores: vec![0.0; index.documents.len()],
+            best: vec![0.0; index.documents.len()],
+            touched: Vec::new(),
+        }
+    }
+
+    /// Adds a concept: of its alternatives each document's best one counts.
+    fn add(&mut self, concept: &question::Concept) {
+        for alternative in &concept.alternatives {
+            let factor = alternative.weight * alternative.rarity;
+            for posting in self.index.postings(alternative.term) {
+                if !self.population.has(posting.document) {
+                    continue;
+                }
+                let score = factor * self.fit(posting);
+                if let Some(best) = self.best.get_mut(posting.document as usize) {
+                    if *best == 0.0 {
+                        self.touched.push(posting.document);
+                    }
+                    *best = best.max(score);
+                }
+            }
+        }
+        for document in self.touched.drain(..) {
+            let at = document as usize;
+            if let (Some(best), Some(score)) = (self.best.get_mut(at), self.scores.get_mut(at)) {
+                *score += concept.weight * std::mem::take(best);
+            }
+        }
+    }
+
+    /// How much a document is about a term, from 0 to 1.
+    fn fit(&self, posting: &Posting) -> f32 {
+        let Some(document) = self.index.documents.get(posting.document as usize) else {
+            return 0.0;
+        };
+        let mut mentions = 0.0;
+        for (at, field) in FIELDS.iter().enumerate() {
+            if posting.counts[at] > 0 {
+                let length = f32::from(document.lengths[at]) / self.average[at];
+                mentions +=
+                    field.weight * f32::from(posting.counts[at]) / (1.0 - field.dilution + field.dilution * length);
+            }
+        }
+        mentions / (SATURATION + mentions)
+    }
+
+    fn ranked(self) -> Vec<Ranked> {
+        let scored = self.index.documents.iter().zip(self.scores);
+        scored
+            .filter(|(_, score)| *score > 0.0)
+            .map(|(document, score)| Ranked { target: document.target, score })
+            .collect()
+    }
+}
+
+/// Gathers documents, then files their words.
+#[derive(Default)]
+struct Builder {
+    documents: Vec<Document>,
+    /// Terms in the order in which they came.
+    terms: HashMap<String, u32>,
+    /// What each surface form was filed under, so that it is stemmed once.
+    surfaces: HashMap<String, u32>,
+    postings: Vec<Vec<Posting>>,
+    target: Option<Target>,
+    lengths: [u16; FIELD_COUNT],
+    counts: HashMap<u32, [u8; FIELD_COUNT]>,
+}
+
+impl Builder {
+    fn start(&mut self, target: Target) {
+        self.target = Some(target);
+        self.lengths = [0; FIELD_COUNT];
+        self.counts.clear();
+    }
+
+    fn action(&mut self, entry: &Entry, action: &ActionManifest) {
+        self.text(Field::Name, action.name.as_deref().unwrap_or(&entry.manifest.name));
+        self.text(Field::Entry, &entry.manifest.name);
+        self.text(Field::Description, &action.description);
+        if action.name.is_some() {
+            self.text(Field::EntryDescription, &entry.manifest.description);
+        }
+        for trigger in &action.triggers {
+            self.text(Field::Triggers, trigger);
+        }
+        for argument in &action.args {
+            self.text(Field::Arguments, &argument.name);
+            self.text(Field::ArgumentText, &argument.description);
+            for choice in argument.choices.iter().filter_map(|choice| choice.as_str()) {
+                self.text(Field::ArgumentText, choice);
+            }
+        }
+        for example in &action.examples {
+            self.text(Field::Examples, example.description.as_deref().unwrap_or_default());
+            for value in example.args.values().filter_map(|value| value.as_str()) {
+                self.text(Field::Examples, value);
+            }
+        }
+    }
+
+    fn skill(&mut self, skill: &Skill) {
+        self.text(Field::Name, &skill.manifest.name);
+        self.text(Field::Entry, &skill.manifest.name);
+        self.text(Field::Description, &skill.manifest.description);
+    }
+
+    fn text(&mut self, field: Field, text: &str) {
+        let at = field as usize;
+        // Names and triggers are short and meant: `like`, `who-am-i`. Elsewhere grammar is only noise.
+        let keeps_grammar = matches!(field, Field::Name | Field::Entry | Field::Triggers);
+        words::scan(text, &mut |word, role| {
+            if !keeps_grammar && words::weight(word) == Weight::Grammar {
+                return;
+            }
+            if role != Role::Joined {
+                self.lengths[at] = self.lengths[at].saturating_add(1);
+            }
+            let term = match self.surfaces.get(word) {
+                Some(term) => *term,
+                None => self.file(word, role),
+            };
+            let counts = self.counts.entry(term).or_default();
+            counts[at] = counts[at].saturating_add(1);
+        });
+    }
+
+    /// The number of a surface form that is met for the first time.
+    fn file(&mut self, word: &str, role: Role) -> u32 {
+        let next = self.postings.len() as u32;
+        let _ = role;
+        let term = *self.terms.entry(words::stem(word)).or_insert(next);
+        if term == next {
+            self.postings.push(Vec::new());
+        }
+        self.surfaces.insert(word.to_owned(), term);
+        term
+    }
+
+    fn finish(&mut self) {
+        let Some(target) = self.target.take() else {
+            return;
+        };
+        let document = self.documents.len() as u32;
+        self.documents.push(Document { target, lengths: self.lengths });
+        for (term, counts) in self.counts.drain() {
+            if let Some(postings) = self.postings.get_mut(term as usize) {
+                postings.push(Posting { document, counts });
+            }
+        }
+    }
+
+    /// Puts the terms in order and everything into flat lists.
+    fn index(mut self) -> Index {
+        let mut terms: Vec<(String, u32)> = self.terms.into_iter().collect();
+        terms.sort();
+        let mut index = Index {
+            documents: self.documents,
+            arena: String::with_capacity(terms.iter().map(|(term, _)| term.len()).sum()),
+            term_ends: Vec::with_capacity(terms.len()),
+            masks: Vec::with_capacity(terms.len()),
+            postings: Vec::with_capacity(self.postings.iter().map(Vec::len).sum()),
+            posting_ends: Vec::with_capacity(terms.len()),
+        };
+        for (term, number) in terms {
+            index.arena.push_str(&term);
+            index.term_ends.push(index.arena.len() as u32);
+            index.masks.push(mask(&term));
+            if let Some(postings) = self.postings.get_mut(number as usize) {
+                index.postings.append(postings);
+            }
+            index.posting_ends.push(index.postings.len() as u32);
+        }
+        index
+    }
+}
