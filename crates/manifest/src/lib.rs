@@ -1,9 +1,25 @@
 //! YAML text to typed documents and diagnostics with file, line and column.
 //!
 //! Owns the manifest form, the codes of its diagnostics and the strict reading of YAML. Opens no file and knows no
-//! catalog: it is given a label and a text. Start at [`document`] for what a manifest means, at [`diagnostic`] for how
-//! a fault is told.
+//! catalog: it is given a label and a text. Start at [`read`] for how a text becomes a document, at [`document`] for
+//! what a manifest means, at [`reference`] for its keys as data, at [`diagnostic`] and [`rule`] for how a fault is told.
 
 pub mod diagnostic;
 pub mod document;
 pub mod effect;
+pub mod fit;
+pub mod nearest;
+pub mod read;
+pub mod reference;
+pub mod rule;
+pub mod schema;
+
+mod argument;
+mod entry;
+mod findings;
+mod keys;
+mod lint;
+mod percent;
+mod shape;
+mod skill;
+mod yaml;

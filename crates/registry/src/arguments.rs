@@ -1,6 +1,12 @@
 //! What an action accepts: raw JSON in, checked [`Arguments`] or every fault out.
+//!
+//! Owns which argument a caller's name means and whether all that is needed is there; whether one value fits one
+//! argument is said by [`gatelatch_manifest::fit`]. Start at [`Arguments::parse`].
 
-use gatelatch_manifest::document::ActionManifest;
+use gatelatch_manifest::diagnostic::quoted;
+use gatelatch_manifest::document::{ActionManifest, ArgumentManifest};
+use gatelatch_manifest::fit::{Misfit, MisfitRule, fit};
+use gatelatch_manifest::nearest::{fold, nearest};
 use serde_json::{Map, Value};
 
 /// Arguments that fit their action: every name declared, every required one there, every value of its type and range,
@@ -55,10 +61,32 @@ impl Arguments {
     /// Checks raw arguments against an action and gathers every fault.
     ///
     /// A name that differs from exactly one declared name only in case, `-` or `_` is taken for it; the pairs
-    /// `(as written, as declared)` are in [`Arguments::respelled`].
+    /// `(as written, as declared)` are in [`Arguments::respelled`]. Null means absent, as a value and as the whole.
     pub fn parse(action: &ActionManifest, raw: &Value) -> Result<Arguments, Vec<ArgumentFault>> {
-        let _ = (action, raw);
-        Ok(Arguments { values: Map::new(), respelled: Vec::new() })
+        let nothing = Map::new();
+        let raw = match raw {
+            Value::Object(map) => map,
+            Value::Null => &nothing,
+            Value::Bool(_) | Value::Number(_) | Value::String(_) | Value::Array(_) => {
+                return Err(vec![not_an_object()]);
+            }
+        };
+        let mut faults = Vec::new();
+        let given = Given::sort(action, raw, &mut faults);
+        let mut values = Map::new();
+        for (index, argument) in action.args.iter().enumerate() {
+            match given.value(index) {
+                None if argument.required => faults.push(missing(argument)),
+                None => {}
+                Some(value) => match fit(argument, value) {
+                    Ok(value) => {
+                        values.insert(argument.name.clone(), value);
+                    }
+                    Err(misfits) => faults.extend(misfits.into_iter().map(|misfit| misfit_of(argument, misfit))),
+                },
+            }
+        }
+        if faults.is_empty() { Ok(Arguments { values, respelled: given.respelled }) } else { Err(faults) }
     }
 
     /// The checked values under the manifest's own names, in its order.
@@ -70,4 +98,88 @@ impl Arguments {
     pub fn respelled(&self) -> &[(String, String)] {
         &self.respelled
     }
+}
+
+/// A call's values by the argument that each is for.
+struct Given<'r> {
+    /// One place for each declared argument.
+    values: Vec<Option<&'r Value>>,
+    respelled: Vec<(String, String)>,
+}
+
+impl<'r> Given<'r> {
+    fn sort(action: &ActionManifest, raw: &'r Map<String, Value>, faults: &mut Vec<ArgumentFault>) -> Given<'r> {
+        let mut given = Given { values: vec![None; action.args.len()], respelled: Vec::new() };
+        let mut taken = vec![false; action.args.len()];
+        for (name, value) in raw.iter().filter(|(_, value)| !value.is_null()) {
+            let Some((index, argument)) = meant(action, name) else {
+                faults.push(unknown(action, name));
+                continue;
+            };
+            if taken.get(index) == Some(&true) {
+                faults.push(twice(argument, name));
+                continue;
+            }
+            if let (Some(taken), Some(place)) = (taken.get_mut(index), given.values.get_mut(index)) {
+                *taken = true;
+                *place = Some(value);
+            }
+            if argument.name != *name {
+                given.respelled.push((name.clone(), argument.name.clone()));
+            }
+        }
+        given
+    }
+
+    fn value(&self, index: usize) -> Option<&'r Value> {
+        self.values.get(index).copied().flatten()
+    }
+}
+
+/// The argument that a name means: the one of that name, else the only one that differs in nothing but spelling.
+fn meant<'a>(action: &'a ActionManifest, name: &str) -> Option<(usize, &'a ArgumentManifest)> {
+    let exact = action.args.iter().enumerate().find(|(_, argument)| argument.name == name);
+    exact.or_else(|| {
+        let folded = fold(name);
+        let mut alike = action.args.iter().enumerate().filter(|(_, argument)| fold(&argument.name) == folded);
+        let first = alike.next();
+        first.filter(|_| alike.next().is_none())
+    })
+}
+
+fn fault(rule: ArgumentRule, argument: &str, message: String) -> ArgumentFault {
+    ArgumentFault { rule, argument: argument.to_owned(), pointer: String::new(), message }
+}
+
+fn not_an_object() -> ArgumentFault {
+    fault(ArgumentRule::NotAnObject, "", "the arguments must be a JSON object of names to values".to_owned())
+}
+
+fn unknown(action: &ActionManifest, name: &str) -> ArgumentFault {
+    let near = nearest(name, action.args.iter().map(|argument| argument.name.as_str()));
+    let hint = near.map(|near| format!("; did you mean `{near}`?")).unwrap_or_default();
+    fault(ArgumentRule::Unknown, name, format!("there is no argument {}{hint}", quoted(name)))
+}
+
+fn missing(argument: &ArgumentManifest) -> ArgumentFault {
+    fault(ArgumentRule::Missing, &argument.name, format!("`{}` is required", argument.name))
+}
+
+fn twice(argument: &ArgumentManifest, name: &str) -> ArgumentFault {
+    let message = format!("`{}` is given twice, the second time as {}", argument.name, quoted(name));
+    fault(ArgumentRule::Twice, &argument.name, message)
+}
+
+fn misfit_of(argument: &ArgumentManifest, misfit: Misfit) -> ArgumentFault {
+    let rule = match misfit.rule {
+        MisfitRule::WrongType => ArgumentRule::WrongType,
+        MisfitRule::NotAChoice => ArgumentRule::NotAChoice,
+        MisfitRule::OutOfRange => ArgumentRule::OutOfRange,
+        MisfitRule::NoMatch => ArgumentRule::NoMatch,
+        MisfitRule::Nested => ArgumentRule::Nested,
+        MisfitRule::LeadingDash => ArgumentRule::LeadingDash,
+        MisfitRule::Nul => ArgumentRule::Nul,
+    };
+    let message = format!("`{}` {}", argument.name, misfit.message);
+    ArgumentFault { rule, argument: argument.name.clone(), pointer: misfit.pointer, message }
 }

@@ -1,0 +1,268 @@
+//! Reads the arguments of one action and holds their keys against each other.
+//!
+//! Start at [`arguments`].
+
+use std::collections::HashMap;
+
+use serde_json::Value;
+
+use crate::diagnostic::{Position, quoted};
+use crate::document::{ArgumentManifest, ArgumentType};
+use crate::findings::Findings;
+use crate::fit::{self, Misfit, MisfitRule, fit};
+use crate::keys::Keys;
+use crate::lint;
+use crate::nearest::fold;
+use crate::rule::{self, Rule};
+use crate::schema::{self, Use};
+use crate::yaml::Node;
+
+/// An argument as far as it could be read.
+#[derive(Debug)]
+pub(crate) struct Draft {
+    pub(crate) argument: ArgumentManifest,
+    /// Whether its type is known, so that values can be held against it.
+    pub(crate) typed: bool,
+}
+
+/// The arguments under `args`.
+pub(crate) fn arguments(keys: Keys<'_>, findings: &mut Findings<'_, '_>) -> Vec<Draft> {
+    let drafts: Vec<Draft> =
+        keys.items("args").iter().filter_map(Keys::of).map(|keys| argument(keys, findings)).collect();
+    let named = || drafts.iter().filter(|draft| !draft.argument.name.is_empty()).map(|draft| &draft.argument);
+    check_names("argument", named().map(|argument| (argument.name.as_str(), argument.position)), findings);
+    check_negations(&drafts, findings);
+    check_places(&drafts, findings);
+    drafts
+}
+
+/// Reports names that stand twice and names that one spelling fits both.
+pub(crate) fn check_names<'n>(
+    what: &str,
+    names: impl Iterator<Item = (&'n str, Position)>,
+    findings: &mut Findings<'_, '_>,
+) {
+    let mut seen: HashMap<String, (&str, Position)> = HashMap::new();
+    for (name, at) in names {
+        match seen.get(&fold(name)) {
+            Some((first, line)) if *first == name => findings.add(&rule::DUPLICATE_NAME, at, || {
+                format!("{what} {} is there already, in line {}", quoted(name), line.line)
+            }),
+            Some((first, line)) => findings.add(&rule::AMBIGUOUS_NAMES, at, || {
+                format!(
+                    "{what} {} differs from {} in line {} only in case, `-` or `_`",
+                    quoted(name),
+                    quoted(first),
+                    line.line
+                )
+            }),
+            None => {
+                seen.insert(fold(name), (name, at));
+            }
+        }
+    }
+}
+
+/// The values of one misfit list, as one finding each.
+pub(crate) fn add_misfits(
+    rule: &Rule,
+    what: &str,
+    value: &Node<'_>,
+    misfits: &[Misfit],
+    findings: &mut Findings<'_, '_>,
+) {
+    for misfit in misfits {
+        let at = value.at_pointer(&misfit.pointer).at;
+        findings.add(rule, at, || format!("{what} {}", misfit.message));
+    }
+}
+
+fn argument(keys: Keys<'_>, findings: &mut Findings<'_, '_>) -> Draft {
+    let (name, position) = keys.text_at("name").unwrap_or(("", keys.at));
+    let kind = keys.text("type").and_then(kind_of);
+    let mut draft = Draft {
+        argument: ArgumentManifest {
+            name: name.to_owned(),
+            kind: kind.unwrap_or(ArgumentType::String),
+            required: keys.flag("required").unwrap_or(false),
+            description: keys.text("description").unwrap_or_default().to_owned(),
+            default: None,
+            choices: Vec::new(),
+            minimum: keys.number("minimum"),
+            maximum: keys.number("maximum"),
+            pattern: keys.text("pattern").map(str::to_owned),
+            items: keys.json("items"),
+            positional: keys.flag("positional").unwrap_or(false),
+            allow_dash: keys.flag("allow_dash").unwrap_or(false),
+            negatable: keys.flag("negatable").unwrap_or(false),
+            position,
+        },
+        typed: kind.is_some(),
+    };
+    if draft.typed {
+        check_belonging(keys, &draft.argument, findings);
+    }
+    check_range(keys, &draft.argument, findings);
+    check_pattern(keys, &mut draft.argument, findings);
+    check_items(keys, &mut draft.argument, findings);
+    read_choices(keys, &mut draft, findings);
+    read_default(keys, &mut draft, findings);
+    draft
+}
+
+fn kind_of(word: &str) -> Option<ArgumentType> {
+    ArgumentType::ALL.into_iter().find(|kind| kind.as_str() == word)
+}
+
+/// Reports keys that mean nothing for the argument's type.
+fn check_belonging(keys: Keys<'_>, argument: &ArgumentManifest, findings: &mut Findings<'_, '_>) {
+    let numeric = matches!(argument.kind, ArgumentType::Integer | ArgumentType::Number);
+    let textual = matches!(argument.kind, ArgumentType::String | ArgumentType::Path);
+    let boolean = argument.kind == ArgumentType::Boolean;
+    let array = argument.kind == ArgumentType::Array;
+    let stray = [
+        ("minimum", numeric, &rule::RANGE_ON_NON_NUMBER),
+        ("maximum", numeric, &rule::RANGE_ON_NON_NUMBER),
+        ("pattern", textual, &rule::PATTERN_ON_NON_TEXT),
+        ("items", array, &rule::ITEMS_ON_NON_ARRAY),
+        ("negatable", boolean || !argument.negatable, &rule::NEGATABLE_ON_NON_BOOLEAN),
+        ("allow_dash", argument.positional || !argument.allow_dash, &rule::DASH_ON_NON_POSITIONAL),
+        ("positional", !boolean || !argument.positional, &rule::POSITIONAL_BOOLEAN),
+    ];
+    for (key, belongs, rule) in stray {
+        if let (false, Some(pair)) = (belongs, keys.pair(key)) {
+            let by_name = if key == "allow_dash" { "is passed by name" } else { "is of another type" };
+            let reason = if key == "positional" { "is a boolean" } else { by_name };
+            findings.add(rule, pair.at, || {
+                format!(
+                    "`{key}` does not belong to argument {}, which {reason} (`{}`)",
+                    quoted(&argument.name),
+                    argument.kind.as_str()
+                )
+            });
+        }
+    }
+}
+
+fn check_range(keys: Keys<'_>, argument: &ArgumentManifest, findings: &mut Findings<'_, '_>) {
+    if let (Some(minimum), Some(maximum), Some(node)) = (&argument.minimum, &argument.maximum, keys.node("maximum"))
+        && fit::less(maximum, minimum)
+    {
+        findings.add(&rule::MINIMUM_OVER_MAXIMUM, node.at, || {
+            format!("argument {} is at least {minimum} and at most {maximum}", quoted(&argument.name))
+        });
+    }
+}
+
+/// A pattern that is none is reported and then taken for absent, so that nothing else is blamed for it.
+fn check_pattern(keys: Keys<'_>, argument: &mut ArgumentManifest, findings: &mut Findings<'_, '_>) {
+    let (Some(text), Some(node)) = (argument.pattern.as_deref(), keys.node("pattern")) else { return };
+    if let Err(error) = fit::pattern(text) {
+        let reason = error.to_string();
+        // The last line says what is wrong; those before draw the pattern, which stands in the snippet anyway.
+        let reason = reason.lines().last().unwrap_or_default().trim_start_matches("error: ").to_owned();
+        findings.add(&rule::BAD_PATTERN, node.at, || format!("{} is no pattern: {reason}", quoted(text)));
+        argument.pattern = None;
+    }
+}
+
+fn check_items(keys: Keys<'_>, argument: &mut ArgumentManifest, findings: &mut Findings<'_, '_>) {
+    let (Some(items), Some(node)) = (&argument.items, keys.node("items")) else { return };
+    let faults = if items.is_object() { schema::check(items, Use::Items) } else { Vec::new() };
+    for fault in &faults {
+        findings.add(fault.rule, node.at_pointer(&fault.pointer).at, || fault.message.clone());
+    }
+    if !faults.is_empty() || !items.is_object() {
+        argument.items = None;
+    }
+}
+
+fn read_choices(keys: Keys<'_>, draft: &mut Draft, findings: &mut Findings<'_, '_>) {
+    let Some(pair) = keys.pair("enum") else { return };
+    let items = keys.items("enum");
+    if pair.value.list().is_some_and(<[Node<'_>]>::is_empty) {
+        findings.add(&rule::ENUM_MISFIT, pair.at, || "`enum` is empty, so that no value fits".to_owned());
+    }
+    for item in items {
+        let Some(value) = item.json() else { continue };
+        if let Some(text) = value.as_str() {
+            check_words("`enum`", text, item.at, findings);
+        }
+        if draft.argument.choices.iter().any(|choice| fit::equal(choice, &value)) {
+            findings.add(&rule::ENUM_MISFIT, item.at, || format!("{} stands in `enum` twice", shown(&value)));
+            continue;
+        }
+        let misfits = if draft.typed { unchosen(&draft.argument, &value) } else { Vec::new() };
+        add_misfits(&rule::ENUM_MISFIT, "a value of `enum`", item, &misfits, findings);
+        draft.argument.choices.push(value);
+    }
+}
+
+/// How a value fails to fit an argument, its choices apart.
+fn unchosen(argument: &ArgumentManifest, value: &Value) -> Vec<Misfit> {
+    let misfits = fit(argument, value).err().unwrap_or_default();
+    misfits.into_iter().filter(|misfit| misfit.rule != MisfitRule::NotAChoice).collect()
+}
+
+fn read_default(keys: Keys<'_>, draft: &mut Draft, findings: &mut Findings<'_, '_>) {
+    let Some(node) = keys.node("default") else { return };
+    let Some(value) = node.json() else { return };
+    if draft.typed {
+        let misfits = fit(&draft.argument, &value).err().unwrap_or_default();
+        // A default is shown and never passed, so that its dash does no harm.
+        let misfits: Vec<Misfit> =
+            misfits.into_iter().filter(|misfit| misfit.rule != MisfitRule::LeadingDash).collect();
+        add_misfits(&rule::DEFAULT_MISFIT, "`default`", node, &misfits, findings);
+    }
+    draft.argument.default = Some(value);
+}
+
+/// Reports a word that mixes scripts to look like another.
+pub(crate) fn check_words(what: &str, text: &str, at: Position, findings: &mut Findings<'_, '_>) {
+    if let Some((word, letter)) = lint::look_alike(text) {
+        findings.add(&rule::LOOK_ALIKE, at, || {
+            format!(
+                "{} in {what} holds U+{:04X} `{letter}`, which looks like a letter of another script",
+                quoted(word),
+                letter as u32
+            )
+        });
+    }
+}
+
+/// Reports an argument whose name is what the program gets for another one's `false`.
+fn check_negations(drafts: &[Draft], findings: &mut Findings<'_, '_>) {
+    for negatable in drafts.iter().filter(|draft| draft.argument.negatable) {
+        let negation = format!("no-{}", negatable.argument.name);
+        for other in drafts.iter().filter(|draft| draft.argument.name == negation) {
+            findings.add(&rule::AMBIGUOUS_NAMES, other.argument.position, || {
+                let (name, of) = (quoted(&other.argument.name), quoted(&negatable.argument.name));
+                format!("argument {name} is also what {of}, which is negatable, becomes when it is false")
+            });
+        }
+    }
+}
+
+fn check_places(drafts: &[Draft], findings: &mut Findings<'_, '_>) {
+    let mut optional: Option<&ArgumentManifest> = None;
+    for argument in drafts.iter().map(|draft| &draft.argument).filter(|argument| argument.positional) {
+        match (argument.required, optional) {
+            (false, None) => optional = Some(argument),
+            (true, Some(before)) => findings.add(&rule::REQUIRED_AFTER_OPTIONAL, argument.position, || {
+                format!(
+                    "positional argument {} is required and follows {}, which is not",
+                    quoted(&argument.name),
+                    quoted(&before.name)
+                )
+            }),
+            (false, Some(_)) | (true, None) => {}
+        }
+    }
+}
+
+fn shown(value: &Value) -> String {
+    match value {
+        Value::String(text) => quoted(text),
+        other => quoted(&other.to_string()),
+    }
+}

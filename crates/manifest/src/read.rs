@@ -1,0 +1,113 @@
+//! From a manifest's bytes to its document, or to everything that is wrong with it.
+//!
+//! Start at [`tool`], [`agent`] or [`skill`]: each takes the label that findings show, the name of the entry's folder,
+//! the bytes, and a way to ask which files stand beside the manifest. None of them fails: a broken manifest is a `Read` without a document.
+
+use crate::diagnostic::{Diagnostic, Position, Source};
+use crate::document::{EntryManifest, Kind, SkillManifest};
+use crate::entry;
+use crate::findings::Findings;
+use crate::rule;
+use crate::yaml::{self, Node};
+
+/// The largest manifest that is read, in bytes.
+pub const MOST_BYTES: usize = 1 << 20;
+
+/// What stands under a relative path beside a manifest. Whoever reads manifests from somewhere knows; this crate only
+/// asks.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Beside {
+    /// A file.
+    File,
+    /// A folder.
+    Folder,
+    /// Nothing that can be read.
+    Nothing,
+}
+
+/// Says what stands under a path, as the manifest writes it.
+pub type Lookup<'l> = &'l dyn Fn(&str) -> Beside;
+
+/// What reading one manifest gave.
+#[derive(Clone, Debug)]
+pub struct Read<T> {
+    /// What it says; `None` when a finding is an error.
+    pub document: Option<T>,
+    /// Everything that was found, by place.
+    pub findings: Vec<Diagnostic>,
+}
+
+/// Reads `tool.yaml`.
+pub fn tool(file: &str, folder: &str, bytes: &[u8], beside: Lookup<'_>) -> Read<EntryManifest> {
+    entry_of(Kind::Tool, file, folder, bytes, beside)
+}
+
+/// Reads `agent.yaml`.
+pub fn agent(file: &str, folder: &str, bytes: &[u8], beside: Lookup<'_>) -> Read<EntryManifest> {
+    entry_of(Kind::Agent, file, folder, bytes, beside)
+}
+
+/// Reads `SKILL.md`.
+pub fn skill(file: &str, folder: &str, bytes: &[u8], beside: Lookup<'_>) -> Read<SkillManifest> {
+    read(file, bytes, |text, findings| crate::skill::skill(folder, text, beside, findings))
+}
+
+/// A manifest's bytes as text without a byte order mark, or the finding that says why they are none.
+pub fn text<'b>(file: &str, bytes: &'b [u8]) -> Result<&'b str, Diagnostic> {
+    if bytes.len() > MOST_BYTES {
+        return Err(too_large(file));
+    }
+    let text = std::str::from_utf8(bytes).map_err(|error| not_utf8(file, bytes, error.valid_up_to()))?;
+    let text = text.strip_prefix('\u{feff}').unwrap_or(text);
+    match text.find('\0') {
+        Some(offset) => {
+            let message = "a NUL character stands here".to_owned();
+            Err(Source::new(file, text).diagnose(&rule::NUL, position_of(text, offset), message, None))
+        }
+        None => Ok(text),
+    }
+}
+
+/// The finding about a manifest of more than [`MOST_BYTES`], for whoever saw it before reading it.
+pub fn too_large(file: &str) -> Diagnostic {
+    Diagnostic::whole_file(&rule::TOO_LARGE, file, "the manifest is larger than 1 MiB".to_owned())
+}
+
+fn entry_of(kind: Kind, file: &str, folder: &str, bytes: &[u8], beside: Lookup<'_>) -> Read<EntryManifest> {
+    read(file, bytes, |text, findings| {
+        let root = yaml::parse(text, 1, findings);
+        let root = match root {
+            Some(root) => root,
+            None if findings.has_error() => return None,
+            // A file of nothing but comments: every required key is missing.
+            None => Node::nothing(),
+        };
+        entry::entry(kind, folder, &root, beside, findings)
+    })
+}
+
+fn read<T>(file: &str, bytes: &[u8], build: impl FnOnce(&str, &mut Findings<'_, '_>) -> Option<T>) -> Read<T> {
+    let text = match text(file, bytes) {
+        Ok(text) => text,
+        Err(finding) => return Read { document: None, findings: vec![finding] },
+    };
+    let source = Source::new(file, text);
+    let mut findings = Findings::new(&source);
+    let document = build(text, &mut findings);
+    let document = document.filter(|_| !findings.has_error());
+    Read { document, findings: findings.finish() }
+}
+
+fn not_utf8(file: &str, bytes: &[u8], valid_up_to: usize) -> Diagnostic {
+    let valid = bytes.get(..valid_up_to).and_then(|valid| std::str::from_utf8(valid).ok()).unwrap_or_default();
+    let at = position_of(valid, valid.len());
+    Source::new(file, valid).diagnose(&rule::NOT_UTF8, at, "this is no UTF-8 text".to_owned(), None)
+}
+
+fn position_of(text: &str, offset: usize) -> Position {
+    let before = text.get(..offset).unwrap_or_default();
+    let line = before.bytes().filter(|byte| *byte == b'\n').count() + 1;
+    let column = before.rsplit('\n').next().unwrap_or_default().chars().count() + 1;
+    let small = |number: usize| u32::try_from(number).unwrap_or(u32::MAX);
+    Position { line: small(line), column: small(column) }
+}

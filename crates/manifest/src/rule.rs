@@ -1,0 +1,289 @@
+//! Every rule that a manifest or a catalog can break: its stable code, its name, how bad it is, what it means and the
+//! way out.
+//!
+//! The reference page is made from [`RULES`], and a test demands a golden case for each. A code is never given a second
+//! meaning and never used again once it is gone. Start at [`RULES`].
+
+use crate::diagnostic::Severity;
+
+/// One rule.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Rule {
+    /// The number of the stable code, shown as `M007`.
+    pub code: u16,
+    /// The stable name, in snake case.
+    pub name: &'static str,
+    /// Whether an entry that breaks it is left out.
+    pub severity: Severity,
+    /// What was broken, in one line.
+    pub meaning: &'static str,
+    /// What the author can do, in one line.
+    pub way_out: &'static str,
+}
+
+impl Rule {
+    /// The rule of that code.
+    pub fn by_code(code: u16) -> Option<&'static Rule> {
+        RULES.iter().find(|rule| rule.code == code)
+    }
+}
+
+macro_rules! rules {
+    ($($constant:ident $code:literal $severity:ident $name:literal $meaning:literal $way_out:literal)*) => {
+        $(
+            #[doc = $meaning]
+            pub const $constant: Rule =
+                Rule { code: $code, name: $name, severity: Severity::$severity, meaning: $meaning, way_out: $way_out };
+        )*
+        /// Every rule, by code.
+        pub const RULES: &[Rule] = &[$($constant),*];
+    };
+}
+
+rules! {
+    UNREADABLE 1 Error "unreadable"
+        "A manifest, or a folder that should hold one, cannot be read."
+        "make it a readable regular file, or remove the entry's folder"
+    TOO_LARGE 2 Error "too_large"
+        "A manifest is larger than 1 MiB."
+        "split the entry into several, or move long texts into a skill"
+    NOT_UTF8 3 Error "not_utf8"
+        "A manifest is not UTF-8 text."
+        "save the file as UTF-8"
+    NUL 4 Error "nul"
+        "A manifest holds a NUL character."
+        "remove the character; a manifest is plain text"
+    YAML_SYNTAX 5 Error "yaml_syntax"
+        "A manifest is no YAML; what follows the place could not be checked."
+        "mend the line; text that holds `: `, ` #` or begins with a special character goes in quotes"
+    SEVERAL_DOCUMENTS 6 Error "several_documents"
+        "A manifest holds more than one YAML document."
+        "keep one document; every entry has a folder and a manifest of its own"
+    DUPLICATE_KEY 7 Error "duplicate_key"
+        "A key stands twice in one mapping."
+        "keep one of the two"
+    ANCHOR 8 Error "anchor"
+        "A manifest defines a YAML anchor."
+        "remove the `&name`; what repeats is written out"
+    ALIAS 9 Error "alias"
+        "A manifest uses a YAML alias."
+        "write the value out; text that begins with `*` goes in quotes"
+    MERGE_KEY 10 Error "merge_key"
+        "A manifest uses the YAML merge key `<<`."
+        "write the keys out; what a tool states once its actions inherit anyway"
+    TAG 11 Error "tag"
+        "A manifest uses a YAML tag."
+        "remove the tag; text that looks like something else goes in quotes"
+    TOO_COMPLEX 12 Error "too_complex"
+        "A manifest nests too deep or holds too many values."
+        "a manifest nests at most 100 levels and holds at most 250000 values and 1 MiB of text"
+    FRONT_MATTER 13 Error "front_matter"
+        "A skill does not open with front matter between two `---` lines."
+        "begin the file with `---`, then `name:` and `description:`, then another `---`"
+    TOO_MANY_FINDINGS 14 Warning "too_many_findings"
+        "A manifest has more findings than are shown."
+        "mend those that are shown and check again"
+
+    UNKNOWN_KEY 20 Error "unknown_key"
+        "A key is none that this place of a manifest has."
+        "remove it, or write one that the reference lists for this place"
+    MISSING_KEY 21 Error "missing_key"
+        "A required key is missing or has no value."
+        "add the key"
+    WRONG_TYPE 22 Error "wrong_type"
+        "A value has another type than its key demands."
+        "write a value of the type that is named"
+    UNKNOWN_VALUE 23 Error "unknown_value"
+        "A value is none of the words that its key knows."
+        "write one of the words that are listed"
+    NOT_A_BOOLEAN 24 Error "not_a_boolean"
+        "A plain `yes`, `no`, `on` or the like stands where true or false is due."
+        "write `true` or `false`"
+    EMPTY_VALUE 25 Warning "empty_value"
+        "A key has no value and counts as absent."
+        "give it a value or remove the line"
+    BAD_KEY 26 Error "bad_key"
+        "A mapping's key is no text."
+        "write the key as plain text"
+    BAD_NUMBER 27 Error "bad_number"
+        "A number cannot be held exactly or is out of the key's range."
+        "write a plain decimal number within the range"
+    TOO_MANY 28 Error "too_many"
+        "A list is longer than a manifest may have it."
+        "split the entry into several"
+    MISPLACED_KEY 29 Error "misplaced_key"
+        "A key of an action stands beside `actions`."
+        "move it into the action that it describes"
+
+    NAME_FORM 30 Error "name_form"
+        "A name has a character, a length or an edge that names do not have."
+        "rename it within the form that is named"
+    NAME_NOT_FOLDER 31 Error "name_not_folder"
+        "An entry's name is not the name of its folder."
+        "make the two equal"
+    DUPLICATE_NAME 32 Error "duplicate_name"
+        "Two things of one list have the same name."
+        "rename or remove one of them"
+    AMBIGUOUS_NAMES 33 Error "ambiguous_names"
+        "Two names differ only in case, `-` or `_`, so that a caller's spelling fits both."
+        "rename one of them so that a reader can tell them apart"
+    LOOK_ALIKE 34 Error "look_alike"
+        "A name or word holds a letter of another script that looks like a usual one."
+        "write it with the letters of one script"
+
+    NOT_ONE_LINE 40 Error "not_one_line"
+        "A description has more than one line."
+        "write one line; a skill is the place for more"
+    EMPTY_TEXT 41 Error "empty_text"
+        "A text is empty."
+        "write the text, or remove the key where it is optional"
+    TOO_LONG 42 Error "too_long"
+        "A text is longer than its key allows."
+        "shorten it"
+    BIDIRECTIONAL 43 Error "bidirectional"
+        "A text that a model reads holds a character that turns the direction of writing."
+        "remove the character"
+    INVISIBLE 44 Error "invisible"
+        "A text that a model reads holds a character that no reader sees."
+        "remove the character"
+    CONTROL 45 Error "control"
+        "A text holds a control character or an ANSI escape."
+        "remove the character"
+
+    RUNTIME_NOT_BUILT 50 Error "runtime_not_built"
+        "The runtime is a known one that this version cannot run."
+        "use `process` with a program that makes the request, such as curl"
+    ENTRYPOINT_FORM 51 Error "entrypoint_form"
+        "An entrypoint is absolute, leaves the entry's folder or would be taken for an option."
+        "name a file inside the entry's folder, such as `main.py`"
+    ENTRYPOINT_MISSING 52 Error "entrypoint_missing"
+        "The entrypoint is no file beside the manifest."
+        "create the file or mend `entrypoint`"
+    SECRET_NAME 53 Error "secret_name"
+        "A secret's name is no upper-case variable name."
+        "write it with `A-Z`, `0-9` and `_`, beginning with a letter or `_`"
+    RESERVED_SECRET 54 Error "reserved_secret"
+        "A secret bears the name of a variable that steers programs."
+        "give the secret a name of its own"
+    VARIABLE_NAME 55 Error "variable_name"
+        "A name in `env` is no variable name."
+        "write a name such as `HTTP_PROXY`; the value comes from the server's environment"
+    SECRET_LET_THROUGH 56 Error "secret_let_through"
+        "A variable stands in `secrets` and in `env`, which would pass it unmasked."
+        "remove it from `env`"
+    VERSION_FORM 57 Warning "version_form"
+        "A version does not follow semantic versioning."
+        "write three numbers, such as `1.4.0`"
+
+    MINIMUM_OVER_MAXIMUM 60 Error "minimum_over_maximum"
+        "An argument's minimum is greater than its maximum."
+        "swap them or mend one"
+    DEFAULT_MISFIT 61 Error "default_misfit"
+        "An argument's default is no value that the argument would take."
+        "mend `default`, or what it must fit"
+    ENUM_MISFIT 62 Error "enum_misfit"
+        "A value of `enum` is none that the argument would take, or stands twice."
+        "mend the value, or what it must fit"
+    BAD_PATTERN 63 Error "bad_pattern"
+        "A pattern is no regular expression that runs in linear time."
+        "mend the pattern; look-around and back-references are not available"
+    RANGE_ON_NON_NUMBER 64 Error "range_on_non_number"
+        "`minimum` or `maximum` stands on an argument that is no number."
+        "remove it, or make the argument an `integer` or a `number`"
+    PATTERN_ON_NON_TEXT 65 Error "pattern_on_non_text"
+        "`pattern` stands on an argument that is no text."
+        "remove it, or make the argument a `string` or a `path`"
+    ITEMS_ON_NON_ARRAY 66 Error "items_on_non_array"
+        "`items` stands on an argument that is no array."
+        "remove it, or make the argument an `array`"
+    NEGATABLE_ON_NON_BOOLEAN 67 Error "negatable_on_non_boolean"
+        "`negatable` stands on an argument that is no boolean."
+        "remove it, or make the argument a `boolean`"
+    DASH_ON_NON_POSITIONAL 68 Error "dash_on_non_positional"
+        "`allow_dash` stands on an argument that is passed by name."
+        "remove it: a value passed by name may begin with `-` anyway"
+    REQUIRED_AFTER_OPTIONAL 69 Error "required_after_optional"
+        "A required positional argument follows an optional one, so that its place is not certain."
+        "put the required one first, make both required, or pass one by name"
+    POSITIONAL_BOOLEAN 70 Error "positional_boolean"
+        "A boolean argument is positional, though it is passed as a name alone."
+        "remove `positional`"
+
+    SCHEMA_INVALID 75 Error "schema_invalid"
+        "A schema is no valid JSON Schema 2020-12."
+        "mend the schema; a shape in prose goes in quotes as text"
+    SCHEMA_ROOT 76 Error "schema_root"
+        "An output schema's root is no object."
+        "say `type: object` at the root and put the value under a property"
+    SCHEMA_DIALECT 77 Error "schema_dialect"
+        "A schema names a dialect other than 2020-12."
+        "remove `$schema`, or write `https://json-schema.org/draft/2020-12/schema`"
+    SCHEMA_REFERENCE 78 Error "schema_reference"
+        "A schema refers to something that is not in it."
+        "refer to `#/$defs/…` within the same schema, or write the schema out"
+    SCHEMA_LOOP 79 Error "schema_loop"
+        "A schema refers to itself without going deeper into the value, so that checking would never end."
+        "refer to it from `properties` or `items`"
+
+    NARROW_WITH_UNKNOWN 80 Error "narrow_with_unknown"
+        "`narrow_with` names an argument that is not declared."
+        "name an argument of the action"
+    EXAMPLE_UNKNOWN_ARGUMENT 81 Error "example_unknown_argument"
+        "An example uses an argument that is not declared."
+        "mend the name, or declare the argument"
+    EXAMPLE_LACKS_ARGUMENT 82 Error "example_lacks_argument"
+        "An example lacks a required argument."
+        "add the argument to the example"
+    EXAMPLE_MISFIT 83 Error "example_misfit"
+        "An example's value is none that the argument would take."
+        "mend the value"
+    APPROVAL_ON_READ_ONLY 84 Error "approval_on_read_only"
+        "A read-only action asks for approval."
+        "remove `approval`, or declare the effect that makes a human's yes necessary"
+    BECAUSE_WITHOUT_EFFECT 85 Warning "because_without_effect"
+        "`because` stands without an `effect` that it would explain."
+        "add `effect`, or remove `because`"
+
+    EMPTY_BODY 90 Warning "empty_body"
+        "A skill has no text after its front matter."
+        "write what the skill teaches"
+
+    CATALOG_MISSING 100 Error "catalog_missing"
+        "A catalog folder is missing or is no folder."
+        "name a folder that holds `tools/`, `agents/` or `skills/`"
+    NO_MANIFEST 101 Warning "no_manifest"
+        "An entry's folder holds no manifest."
+        "add the manifest, or remove the folder"
+    SHADOWED 102 Warning "shadowed"
+        "An earlier catalog holds an entry of the same name, which wins."
+        "rename one of the two, or remove the one that is not wanted"
+    UNKNOWN_USE 103 Error "unknown_use"
+        "An agent uses a tool or action that the catalog does not have."
+        "mend the name in `uses`, or add the tool"
+    DEAD_LINK 104 Warning "dead_link"
+        "A skill links to a file that is not in its folder."
+        "add the file to the skill's folder, or mend the link"
+    EMPTY_CATALOG 105 Warning "empty_catalog"
+        "A catalog folder holds none of `tools/`, `agents/` and `skills/`."
+        "name the folder that holds them, not one of them and not the one above"
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn codes_rise_and_names_are_unique() {
+        assert!(RULES.windows(2).all(|pair| pair[0].code < pair[1].code));
+        let names: std::collections::BTreeSet<&str> = RULES.iter().map(|rule| rule.name).collect();
+        assert_eq!(names.len(), RULES.len());
+    }
+
+    #[test]
+    fn a_way_out_is_a_fragment_and_a_meaning_is_a_sentence() {
+        for rule in RULES {
+            assert!(rule.meaning.ends_with('.') && !rule.meaning.contains('\n'), "{}", rule.name);
+            assert!(!rule.way_out.ends_with('.') && !rule.way_out.is_empty(), "{}", rule.name);
+        }
+    }
+}

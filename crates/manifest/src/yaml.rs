@@ -1,0 +1,582 @@
+//! YAML text to a tree of values with their places, within a budget.
+//!
+//! Owns what of YAML a manifest may use and how much of it: no anchors, aliases, merge keys, tags, directives or second
+//! documents, every key once, bounded depth and size. Knows no manifest key. Start at [`parse`].
+
+use std::borrow::Cow;
+use std::collections::HashMap;
+
+use serde_json::{Map, Number, Value};
+use serde_saphyr::granit_parser::{
+    ErrorKind, Event, Marker, Parser, ScalarStyle, ScanError, Span, StrInput, Tag, options,
+};
+
+use crate::diagnostic::{Position, quoted};
+use crate::findings::Findings;
+use crate::rule;
+
+/// A value and where it begins.
+#[derive(Debug)]
+pub(crate) struct Node<'a> {
+    pub(crate) at: Position,
+    pub(crate) data: Data<'a>,
+}
+
+/// What a value is.
+#[derive(Debug)]
+pub(crate) enum Data<'a> {
+    /// Text, and whether it stands there without quotes, so that its look may decide its type.
+    Scalar {
+        text: Cow<'a, str>,
+        plain: bool,
+    },
+    List(Vec<Node<'a>>),
+    Mapping(Vec<Pair<'a>>),
+    /// Something that was reported already and means nothing further.
+    Broken,
+}
+
+/// A key and its value.
+#[derive(Debug)]
+pub(crate) struct Pair<'a> {
+    pub(crate) key: Cow<'a, str>,
+    pub(crate) at: Position,
+    pub(crate) value: Node<'a>,
+}
+
+/// How deep a manifest may nest.
+const MOST_LEVELS: usize = 100;
+/// How many values it may hold; an honest file of 1 MiB holds fewer.
+const MOST_VALUES: usize = 250_000;
+/// How many bytes of text its values may hold together; escapes can make more of it than the file has bytes.
+const MOST_TEXT: usize = 1 << 20;
+
+impl Node<'_> {
+    /// What stands in an empty file: a mapping without keys.
+    pub(crate) fn nothing() -> Node<'static> {
+        Node { at: Position { line: 1, column: 1 }, data: Data::Mapping(Vec::new()) }
+    }
+
+    /// Whether it stands for "no value": nothing at all, `~` or a plain `null`.
+    pub(crate) fn is_null(&self) -> bool {
+        matches!(&self.data, Data::Scalar { text, plain: true } if is_null(text))
+    }
+
+    /// The text of a scalar that has a value.
+    pub(crate) fn text(&self) -> Option<&str> {
+        match &self.data {
+            Data::Scalar { text, .. } if !self.is_null() => Some(text),
+            _ => None,
+        }
+    }
+
+    pub(crate) fn list(&self) -> Option<&[Node<'_>]> {
+        match &self.data {
+            Data::List(items) => Some(items),
+            _ => None,
+        }
+    }
+
+    pub(crate) fn mapping(&self) -> Option<&[Pair<'_>]> {
+        match &self.data {
+            Data::Mapping(pairs) => Some(pairs),
+            _ => None,
+        }
+    }
+
+    /// A plain `true` or `false`.
+    pub(crate) fn flag(&self) -> Option<bool> {
+        match &self.data {
+            Data::Scalar { text, plain: true } if text == "true" => Some(true),
+            Data::Scalar { text, plain: true } if text == "false" => Some(false),
+            _ => None,
+        }
+    }
+
+    /// A plain decimal integer without sign, leading zeros or separators.
+    pub(crate) fn whole(&self) -> Option<u64> {
+        match &self.data {
+            Data::Scalar { text, plain: true } if is_decimal(text) => text.parse().ok(),
+            _ => None,
+        }
+    }
+
+    /// A plain decimal number as JSON writes it.
+    pub(crate) fn number(&self) -> Option<Number> {
+        match &self.data {
+            Data::Scalar { text, plain: true } if is_decimal(text.strip_prefix('-').unwrap_or(text)) => integer(text),
+            Data::Scalar { text, plain: true } if is_json_float(text) => text.parse().ok().and_then(Number::from_f64),
+            _ => None,
+        }
+    }
+
+    /// The JSON value that the YAML core schema sees; `None` where JSON has no such value (reported by
+    /// [`check_json`]).
+    pub(crate) fn json(&self) -> Option<Value> {
+        match &self.data {
+            Data::Scalar { text, plain: false } => Some(Value::String(text.clone().into_owned())),
+            Data::Scalar { text, plain: true } => plain_json(text),
+            Data::List(items) => items.iter().map(Node::json).collect::<Option<Vec<Value>>>().map(Value::Array),
+            Data::Mapping(pairs) => {
+                let mut map = Map::with_capacity(pairs.len());
+                for pair in pairs {
+                    map.insert(pair.key.clone().into_owned(), pair.value.json()?);
+                }
+                Some(Value::Object(map))
+            }
+            Data::Broken => None,
+        }
+    }
+
+    /// The value at a JSON Pointer, or the nearest one above it.
+    pub(crate) fn at_pointer(&self, pointer: &str) -> &Node<'_> {
+        let mut node = self;
+        for step in pointer.split('/').skip(1) {
+            let step = step.replace("~1", "/").replace("~0", "~");
+            let next = match &node.data {
+                Data::List(items) => step.parse::<usize>().ok().and_then(|index| items.get(index)),
+                Data::Mapping(pairs) => pairs.iter().find(|pair| pair.key == step).map(|pair| &pair.value),
+                Data::Scalar { .. } | Data::Broken => None,
+            };
+            let Some(next) = next else { break };
+            node = next;
+        }
+        node
+    }
+}
+
+/// Reports every scalar below a node that JSON has no value for.
+pub(crate) fn check_json(node: &Node<'_>, findings: &mut Findings<'_, '_>) {
+    match &node.data {
+        Data::Scalar { text, plain: true } if plain_json(text).is_none() => {
+            findings.add_with_help(&rule::BAD_NUMBER, node.at, || {
+                let message = format!("{} is no number that JSON can hold within 64 bits", quoted(text));
+                (message, Some("write a smaller number, or put quotes around what is text".to_owned()))
+            });
+        }
+        Data::Scalar { .. } | Data::Broken => {}
+        Data::List(items) => items.iter().for_each(|item| check_json(item, findings)),
+        Data::Mapping(pairs) => pairs.iter().for_each(|pair| check_json(&pair.value, findings)),
+    }
+}
+
+/// Reads one document. `None` when it is no YAML or beyond the budget, which has been reported; whatever else is wrong
+/// with the YAML is reported and reading goes on. `first_line` is the line of the file at which the text begins.
+pub(crate) fn parse<'a>(text: &'a str, first_line: u32, findings: &mut Findings<'_, '_>) -> Option<Node<'a>> {
+    let options = options! {
+        disallow_directives: true,
+        emit_unresolved_aliases: true,
+        emit_anchor_events: true,
+        emit_comments: false,
+        flow_nesting_limit: MOST_LEVELS,
+        block_nesting_limit: MOST_LEVELS,
+    };
+    let parser = Parser::new_from_str_with_options(text, options);
+    let mut builder = Builder { parser, text, first_line, findings, values: 0, bytes: 0 };
+    builder.document().unwrap_or(None)
+}
+
+/// Reading ended early, and why has been reported.
+struct Stopped;
+
+type Step<T> = Result<T, Stopped>;
+
+struct Builder<'f, 's, 't, 'a> {
+    parser: Parser<'a, StrInput<'a>>,
+    text: &'a str,
+    first_line: u32,
+    findings: &'f mut Findings<'s, 't>,
+    values: usize,
+    bytes: usize,
+}
+
+impl<'a> Builder<'_, '_, '_, 'a> {
+    fn document(&mut self) -> Step<Option<Node<'a>>> {
+        let mut root: Option<Node<'a>> = None;
+        while let Some((event, span)) = self.event()? {
+            match event {
+                Event::DocumentStart(..) if root.is_some() => {
+                    let at = self.position(span.start);
+                    self.findings.add(&rule::SEVERAL_DOCUMENTS, at, || "a second document begins here".to_owned());
+                    break;
+                }
+                Event::StreamStart | Event::StreamEnd | Event::DocumentStart(..) | Event::DocumentEnd => {}
+                event => root = Some(self.node(event, span, 0)?),
+            }
+        }
+        Ok(root)
+    }
+
+    /// The next event that is part of the tree. Anchors are reported on the way.
+    fn event(&mut self) -> Step<Option<(Event<'a>, Span)>> {
+        loop {
+            match self.parser.next_event() {
+                None => return Ok(None),
+                Some(Ok((Event::Anchor(_, name), span))) => {
+                    let at = self.position(span.start);
+                    self.findings.add(&rule::ANCHOR, at, || format!("anchor {} is defined", quoted(&name)));
+                }
+                Some(Ok((event, span))) => return Ok(Some((event, span))),
+                Some(Err(error)) => return Err(self.syntax(&error)),
+            }
+        }
+    }
+
+    fn node(&mut self, event: Event<'a>, span: Span, level: usize) -> Step<Node<'a>> {
+        let at = self.position(span.start);
+        self.spend(at, level)?;
+        let data = match event {
+            Event::Scalar(text, style, _, tag) => {
+                self.spend_text(at, &text)?;
+                self.untagged(tag.as_deref(), span);
+                Data::Scalar { text, plain: style == ScalarStyle::Plain }
+            }
+            Event::SequenceStart(_, _, tag) => {
+                self.untagged(tag.as_deref(), span);
+                Data::List(self.list(level)?)
+            }
+            Event::MappingStart(_, _, tag) => {
+                self.untagged(tag.as_deref(), span);
+                Data::Mapping(self.mapping(level)?)
+            }
+            Event::Alias(_) | Event::UnresolvedAlias(_) => {
+                let name = span.slice(self.text).unwrap_or("*");
+                self.findings.add(&rule::ALIAS, at, || format!("alias {} is used", quoted(name)));
+                Data::Broken
+            }
+            _ => Data::Broken,
+        };
+        Ok(Node { at, data })
+    }
+
+    fn list(&mut self, level: usize) -> Step<Vec<Node<'a>>> {
+        let mut items = Vec::new();
+        while let Some((event, span)) = self.event()? {
+            if event == Event::SequenceEnd {
+                break;
+            }
+            items.push(self.node(event, span, level + 1)?);
+        }
+        Ok(items)
+    }
+
+    fn mapping(&mut self, level: usize) -> Step<Vec<Pair<'a>>> {
+        let mut pairs: Vec<Pair<'a>> = Vec::new();
+        let mut seen = Seen::default();
+        while let Some((event, span)) = self.event()? {
+            if event == Event::MappingEnd {
+                break;
+            }
+            let at = self.position(span.start);
+            let key = self.key(event, span, level)?;
+            let Some((event, span)) = self.event()? else { break };
+            let value = self.node(event, span, level + 1)?;
+            let Some(key) = key else { continue };
+            match seen.earlier(&pairs, &key) {
+                Some(first) => self.findings.add(&rule::DUPLICATE_KEY, at, || {
+                    format!("key {} stands here again; line {} has it first", quoted(&key), first.line)
+                }),
+                None => {
+                    if pairs.len() >= Seen::FEW {
+                        seen.many.insert(key.clone(), at);
+                    }
+                    pairs.push(Pair { key, at, value });
+                }
+            }
+        }
+        Ok(pairs)
+    }
+
+    /// The key's text; `None` for one that was reported and whose value is read past.
+    fn key(&mut self, event: Event<'a>, span: Span, level: usize) -> Step<Option<Cow<'a, str>>> {
+        let at = self.position(span.start);
+        let node = self.node(event, span, level + 1)?;
+        match node.data {
+            Data::Scalar { text, plain: true } if text == "<<" => {
+                self.findings.add(&rule::MERGE_KEY, at, || "merge key `<<` is used".to_owned());
+                Ok(None)
+            }
+            Data::Scalar { text, plain } if !(plain && matches!(text.as_ref(), "" | "~")) => Ok(Some(text)),
+            Data::Broken => Ok(None),
+            Data::Scalar { .. } | Data::List(_) | Data::Mapping(_) => {
+                self.findings.add(&rule::BAD_KEY, at, || "a key that is no text stands here".to_owned());
+                Ok(None)
+            }
+        }
+    }
+
+    fn untagged(&mut self, tag: Option<&Tag>, span: Span) {
+        let Some(tag) = tag else { return };
+        let at = self.position(span.tag_start.unwrap_or(span.start));
+        self.findings.add(&rule::TAG, at, || format!("tag {} is used", quoted(&tag.original())));
+    }
+
+    fn spend(&mut self, at: Position, level: usize) -> Step<()> {
+        self.values += 1;
+        if level > MOST_LEVELS {
+            return Err(self.too_complex(at, format!("the manifest nests deeper than {MOST_LEVELS} levels")));
+        }
+        if self.values > MOST_VALUES {
+            return Err(self.too_complex(at, format!("the manifest holds more than {MOST_VALUES} values")));
+        }
+        Ok(())
+    }
+
+    fn spend_text(&mut self, at: Position, text: &str) -> Step<()> {
+        self.bytes += text.len();
+        if self.bytes > MOST_TEXT {
+            return Err(self.too_complex(at, "the manifest's values hold more than 1 MiB of text".to_owned()));
+        }
+        Ok(())
+    }
+
+    fn too_complex(&mut self, at: Position, message: String) -> Stopped {
+        self.findings.add(&rule::TOO_COMPLEX, at, || message);
+        Stopped
+    }
+
+    fn syntax(&mut self, error: &ScanError) -> Stopped {
+        let at = self.position(*error.marker());
+        if *error.kind() == ErrorKind::RecursionLimitExceeded {
+            return self.too_complex(at, format!("the manifest nests deeper than {MOST_LEVELS} levels"));
+        }
+        self.findings.add_with_help(&rule::YAML_SYNTAX, at, || in_plain_words(error));
+        Stopped
+    }
+
+    fn position(&self, marker: Marker) -> Position {
+        let line = u32::try_from(marker.line()).unwrap_or(u32::MAX).max(1);
+        let column = u32::try_from(marker.col()).unwrap_or(u32::MAX);
+        Position { line: line.saturating_add(self.first_line - 1), column: column.saturating_add(1) }
+    }
+}
+
+/// The keys of a mapping so far: looked through while they are few, hashed once they are many, so that a mapping of
+/// many keys costs no square of their number.
+#[derive(Default)]
+struct Seen<'a> {
+    many: HashMap<Cow<'a, str>, Position>,
+}
+
+impl<'a> Seen<'a> {
+    const FEW: usize = 24;
+
+    fn earlier(&self, pairs: &[Pair<'a>], key: &str) -> Option<Position> {
+        let among_few = || pairs.iter().take(Self::FEW).find(|pair| pair.key == key).map(|pair| pair.at);
+        among_few().or_else(|| self.many.get(key).copied())
+    }
+}
+
+/// The parser's complaint for someone who does not know its words, with the way out where one is likely.
+fn in_plain_words(error: &ScanError) -> (String, Option<String>) {
+    let quotes =
+        "put quotes around text that holds `: ` or ` #`, or that begins with one of `[]{},&*!|>'\"%@` or a backtick";
+    let (message, help) = match error.kind() {
+        ErrorKind::TabNotAllowed
+        | ErrorKind::TabInBlockIndentation
+        | ErrorKind::TabInIndentation
+        | ErrorKind::TabAtBlockScalarStart
+        | ErrorKind::TabInPlainScalar => ("a tab stands where YAML demands spaces", "indent with spaces"),
+        ErrorKind::MappingValueNotAllowed => ("a second `:` in one line, where the value is text already", quotes),
+        ErrorKind::UnexpectedCharacter { .. } => ("a character stands here that cannot begin a value", quotes),
+        ErrorKind::UnclosedQuotedScalar => ("a quote is opened and not closed", "close the quote"),
+        ErrorKind::UnclosedFlowCollection { .. }
+        | ErrorKind::UnexpectedEofFlowSequence
+        | ErrorKind::UnexpectedEofFlowMapping
+        | ErrorKind::UnexpectedEofImplicitFlowMapping => {
+            ("a bracket is opened and not closed", "close the bracket, or put quotes around text that begins with one")
+        }
+        ErrorKind::MismatchedFlowCollectionEnd { .. } | ErrorKind::MisplacedFlowCollectionEnd => {
+            ("a bracket is closed that was not opened here", "pair the brackets, or put quotes around the text")
+        }
+        ErrorKind::ExpectedFlowMappingSeparator | ErrorKind::ExpectedFlowSequenceSeparator => {
+            ("a comma or a closing bracket is missing before this", quotes)
+        }
+        ErrorKind::ExpectedBlockMappingKey | ErrorKind::SimpleKeyExpected | ErrorKind::InvalidSimpleKey => {
+            ("a `key: value` is due here", "indent the line as its neighbours are and write `key: value`")
+        }
+        ErrorKind::ExpectedBlockSequenceEntry | ErrorKind::BlockSequenceEntryNotAllowed => {
+            ("a list entry is out of place here", "begin every entry of a list with `- ` at the same indentation")
+        }
+        ErrorKind::InvalidIndentation | ErrorKind::InvalidBlockScalarIndent | ErrorKind::InvalidQuotedScalarIndent => {
+            ("the line is indented to no level that is open", "indent the line as its neighbours are")
+        }
+        ErrorKind::InvalidTrailingSingleQuotedScalar | ErrorKind::InvalidTrailingDoubleQuotedScalar => {
+            ("text follows a closed quote", "put the whole text in quotes; inside '…' a quote is written twice")
+        }
+        ErrorKind::UnknownQuotedScalarEscape => {
+            ("an unknown escape in double quotes", "write `\\\\` for a backslash, or use single quotes")
+        }
+        ErrorKind::DirectiveDisallowed => ("a YAML directive stands here", "remove the line that begins with `%`"),
+        kind => return (format!("no YAML: {kind}"), None),
+    };
+    (message.to_owned(), Some(help.to_owned()))
+}
+
+fn is_null(text: &str) -> bool {
+    matches!(text, "" | "~" | "null" | "Null" | "NULL")
+}
+
+/// What the YAML 1.2 core schema makes of a plain scalar.
+fn plain_json(text: &str) -> Option<Value> {
+    match text {
+        _ if is_null(text) => Some(Value::Null),
+        "true" | "True" | "TRUE" => Some(Value::Bool(true)),
+        "false" | "False" | "FALSE" => Some(Value::Bool(false)),
+        _ if is_core_integer(text) => integer(text.strip_prefix('+').unwrap_or(text)).map(Value::Number),
+        _ if is_core_float(text) => text.parse().ok().and_then(Number::from_f64).map(Value::Number),
+        _ if is_core_infinity(text) => None,
+        _ => match radix(text) {
+            Some(digits) => digits.map(|number| Value::Number(number.into())),
+            None => Some(Value::String(text.to_owned())),
+        },
+    }
+}
+
+fn integer(text: &str) -> Option<Number> {
+    text.parse::<i64>().map(Number::from).or_else(|_| text.parse::<u64>().map(Number::from)).ok()
+}
+
+/// Digits without a leading zero.
+fn is_decimal(text: &str) -> bool {
+    is_digits(text) && (text.len() == 1 || !text.starts_with('0'))
+}
+
+fn is_digits(text: &str) -> bool {
+    !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit())
+}
+
+fn is_core_integer(text: &str) -> bool {
+    is_digits(text.strip_prefix(['-', '+']).unwrap_or(text))
+}
+
+/// `[-+]? ( \. [0-9]+ | [0-9]+ ( \. [0-9]* )? ) ( [eE] [-+]? [0-9]+ )?`
+fn is_core_float(text: &str) -> bool {
+    let unsigned = text.strip_prefix(['-', '+']).unwrap_or(text);
+    let (mantissa, exponent) = match unsigned.split_once(['e', 'E']) {
+        Some((mantissa, exponent)) => (mantissa, Some(exponent)),
+        None => (unsigned, None),
+    };
+    let mantissa_fits = match mantissa.split_once('.') {
+        None => is_digits(mantissa),
+        Some(("", fraction)) => is_digits(fraction),
+        Some((whole, fraction)) => is_digits(whole) && (fraction.is_empty() || is_digits(fraction)),
+    };
+    mantissa_fits && exponent.is_none_or(|digits| is_digits(digits.strip_prefix(['-', '+']).unwrap_or(digits)))
+}
+
+fn is_json_float(text: &str) -> bool {
+    let whole = text.strip_prefix('-').unwrap_or(text).split(['.', 'e', 'E']).next().unwrap_or_default();
+    is_core_float(text) && is_decimal(whole) && !text.starts_with('+') && !text.ends_with('.') && !text.contains(".e")
+}
+
+fn is_core_infinity(text: &str) -> bool {
+    let unsigned = text.strip_prefix(['-', '+']).unwrap_or(text);
+    matches!(unsigned, ".inf" | ".Inf" | ".INF") || matches!(text, ".nan" | ".NaN" | ".NAN")
+}
+
+/// `0o…` or `0x…`: outer `None` when it is neither, inner `None` when it is one beyond 64 bits.
+fn radix(text: &str) -> Option<Option<u64>> {
+    let (digits, base) = match (text.strip_prefix("0o"), text.strip_prefix("0x")) {
+        (Some(digits), _) => (digits, 8),
+        (None, Some(digits)) => (digits, 16),
+        (None, None) => return None,
+    };
+    let fits = !digits.is_empty() && digits.chars().all(|c| c.is_digit(base));
+    fits.then(|| u64::from_str_radix(digits, base).ok())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::diagnostic::Source;
+
+    fn read(text: &str) -> (Option<Value>, Vec<(u16, u32, u32)>) {
+        let source = Source::new("f", text);
+        let mut findings = Findings::new(&source);
+        let root = parse(text, 1, &mut findings);
+        if let Some(root) = &root {
+            check_json(root, &mut findings);
+        }
+        let places = |finding: &crate::diagnostic::Diagnostic| {
+            let at = finding.position.unwrap_or_default();
+            (finding.code, at.line, at.column)
+        };
+        (root.and_then(|root| root.json()), findings.finish().iter().map(places).collect())
+    }
+
+    #[test]
+    fn plain_scalars_mean_what_the_core_schema_of_yaml_1_2_says() {
+        let (value, findings) = read(
+            "[~, null, true, False, no, on, yes, 7, 007, -7, +7, 0o17, 0x1F, 1.5, .5, 5., 1e3, 12:30, 2024-01-01, 1_000, '7', \"true\", 0x, 1.2.3]",
+        );
+        assert_eq!(findings, []);
+        let expected = serde_json::json!([
+            null,
+            null,
+            true,
+            false,
+            "no",
+            "on",
+            "yes",
+            7,
+            7,
+            -7,
+            7,
+            15,
+            31,
+            1.5,
+            0.5,
+            5.0,
+            1000.0,
+            "12:30",
+            "2024-01-01",
+            "1_000",
+            "7",
+            "true",
+            "0x",
+            "1.2.3"
+        ]);
+        assert_eq!(value, Some(expected));
+    }
+
+    #[test]
+    fn a_number_that_json_cannot_hold_is_refused_at_its_place() {
+        let (value, findings) =
+            read("a: 18446744073709551615\nb: 18446744073709551616\nc: .inf\nd: 1e999\ne: 0xFFFFFFFFFFFFFFFFF\n");
+        assert_eq!(value, None);
+        assert_eq!(findings, [(27, 2, 4), (27, 3, 4), (27, 4, 4), (27, 5, 4)]);
+    }
+
+    #[test]
+    fn what_manifests_may_not_use_of_yaml_is_found_all_at_once() {
+        let text = "a: &x 1\nb: *x\nc: {<<: *y, d: !!str 2}\n'a': 3\n? [k]\n: 4\n";
+        let (_, findings) = read(text);
+        assert_eq!(
+            findings,
+            [(8, 1, 4), (9, 2, 4), (10, 3, 5), (9, 3, 9), (11, 3, 16), (7, 4, 1), (26, 5, 3)]
+                .map(|(code, line, column)| (code, line, column))
+        );
+    }
+
+    #[test]
+    fn many_keys_are_still_each_there_once() {
+        let mut text: String = (0..2000).map(|n| format!("k{n}: {n}\n")).collect();
+        text.push_str("k1999: again\nk3: again\n");
+        assert_eq!(read(&text).1, [(7, 2001, 1), (7, 2002, 1)]);
+    }
+
+    #[test]
+    fn plain_decimal_numbers_are_told_from_what_only_looks_like_one() {
+        let number = |text: &str| {
+            let node = Node { at: Position::default(), data: Data::Scalar { text: text.into(), plain: true } };
+            node.number().map(|number| number.to_string())
+        };
+        assert_eq!(number("5").as_deref(), Some("5"));
+        assert_eq!(number("-0.5").as_deref(), Some("-0.5"));
+        assert_eq!(number("1e3").as_deref(), Some("1000.0"));
+        for text in ["+5", "007", "0x1", "1_000", ".5", "5.", "", "five", "1e999", "--5", "5.e3"] {
+            assert_eq!(number(text), None, "{text}");
+        }
+    }
+}
