@@ -1,0 +1,257 @@
+//! `describe`: what each column holds, so that nobody need read it all.
+//!
+//! Owns the inference of types and the bounds of what is remembered of a column.
+
+use std::collections::{BTreeMap, HashSet};
+use std::hash::{BuildHasher, RandomState};
+
+use serde_json::{Map, Value, json};
+
+use super::Book;
+use crate::arguments::Describe;
+use crate::error::XlsxError;
+use crate::reference::{Area, push_column};
+use crate::row::{Cell, Content, Row, Shared};
+use crate::serial::Moment;
+
+/// How many different values of all columns together are told apart; beyond that `distinct` is a lower bound.
+const MAX_DISTINCT: usize = 1_000_000;
+/// How many examples a column gets.
+const EXAMPLES: usize = 3;
+/// How much of a long text is shown as example, minimum or maximum, in characters.
+const SHOWN: usize = 80;
+
+/// `{sheet, rows, columns: [{column, name?, type, count, distinct, minimum?, maximum?, examples}], truncated}`.
+pub(super) fn answer(book: &mut Book, request: &Describe) -> Result<Vec<u8>, XlsxError> {
+    let sheet = book.sheet(request.sheet.as_deref())?;
+    let title = book.title(sheet).to_owned();
+    let told = book.sheet_error(sheet);
+    let mut rows = book.workbook.rows(sheet).map_err(&told)?;
+    let mut described = Described::default();
+    let mut row = Row::default();
+    while rows.next(&mut row).map_err(&told)? {
+        row.trim(&Area::ALL, &rows);
+        if !row.cells.is_empty() {
+            described.add(&row, &rows);
+        }
+    }
+    Ok(described.answer(&title, request.max_bytes))
+}
+
+/// Everything remembered of a sheet.
+#[derive(Default)]
+struct Described {
+    rows: u64,
+    /// The first row, while it may still be a header.
+    header: Option<BTreeMap<u32, String>>,
+    columns: BTreeMap<u32, Column>,
+    hasher: RandomState,
+    distinct: usize,
+}
+
+impl Described {
+    fn add(&mut self, row: &Row, shared: &impl Shared) {
+        let text = |cell: &Cell| matches!(cell.content, Content::Text(_) | Content::Shared(_) | Content::Empty);
+        if self.rows == 0 && self.header.is_none() && row.cells.iter().all(text) {
+            let named = row.cells.iter().filter(|cell| !row.is_blank(cell, shared));
+            self.header = Some(named.map(|cell| (cell.column, row.show(cell, shared).trim().to_owned())).collect());
+            return;
+        }
+        self.rows += 1;
+        for cell in &row.cells {
+            if row.is_blank(cell, shared) {
+                continue;
+            }
+            let shown = row.show(cell, shared);
+            let hash = self.hasher.hash_one((std::mem::discriminant(&cell.content), shown));
+            let column = self.columns.entry(cell.column).or_default();
+            if self.distinct < MAX_DISTINCT {
+                self.distinct += usize::from(column.distinct.insert(hash));
+            } else if !column.distinct.contains(&hash) {
+                column.more = true;
+            }
+            column.add(cell.content, shown);
+        }
+    }
+
+    fn answer(mut self, title: &str, max_bytes: usize) -> Vec<u8> {
+        // A sheet of nothing but one row of text has no header, it has one row.
+        if let (0, Some(header)) = (self.rows, &self.header) {
+            for (at, text) in header.clone() {
+                let column = self.columns.entry(at).or_default();
+                column.distinct.insert(0);
+                column.add_text(&text);
+            }
+            self.rows = u64::from(!self.columns.is_empty());
+            self.header = None;
+        }
+        let header = self.header.unwrap_or_default();
+        let mut columns: Vec<Value> = Vec::new();
+        let mut bytes = title.len() * 6 + 256;
+        let mut truncated = false;
+        let places: std::collections::BTreeSet<u32> = self.columns.keys().chain(header.keys()).copied().collect();
+        for place in places {
+            let column = self.columns.remove(&place).unwrap_or_default();
+            let value = column.answer(place, header.get(&place));
+            bytes += value.to_string().len() + 1;
+            if bytes > max_bytes {
+                truncated = true;
+                break;
+            }
+            columns.push(value);
+        }
+        let value = json!({ "sheet": title, "rows": self.rows, "columns": columns, "truncated": truncated });
+        value.to_string().into_bytes()
+    }
+}
+
+/// What is remembered of one column.
+#[derive(Default)]
+struct Column {
+    count: u64,
+    whole: u64,
+    numbers: u64,
+    texts: u64,
+    booleans: u64,
+    errors: u64,
+    dates: u64,
+    date_times: u64,
+    times: u64,
+    durations: u64,
+    distinct: HashSet<u64>,
+    /// Whether more values differ than are told apart.
+    more: bool,
+    number_range: Option<(f64, f64)>,
+    text_range: Option<(String, String)>,
+    examples: Vec<Value>,
+}
+
+impl Column {
+    fn add(&mut self, content: Content, shown: &str) {
+        match content {
+            Content::Empty => {}
+            Content::Text(_) | Content::Shared(_) => self.add_text(shown),
+            Content::Number(_) | Content::Precise(_) => self.add_number(content, shown),
+            Content::Bool(value) => {
+                self.booleans += 1;
+                self.example(value.into());
+            }
+            Content::Error(_) => {
+                self.errors += 1;
+                self.example(shown.into());
+            }
+            Content::Moment(moment, _) => {
+                match moment {
+                    Moment::Date => self.dates += 1,
+                    Moment::DateTime => self.date_times += 1,
+                    Moment::Time => self.times += 1,
+                    Moment::Duration => self.durations += 1,
+                }
+                // ISO texts of one kind sort as what they mean, durations excepted.
+                if moment != Moment::Duration {
+                    self.widen(shown);
+                }
+                self.example(shown.into());
+            }
+        }
+    }
+
+    fn add_number(&mut self, content: Content, shown: &str) {
+        self.numbers += 1;
+        self.whole += u64::from(!shown.contains(['.', 'e', 'E']));
+        let number: f64 = shown.parse().unwrap_or(f64::NAN);
+        let (least, most) = self.number_range.unwrap_or((number, number));
+        self.number_range = Some((least.min(number), most.max(number)));
+        let literal = match content {
+            Content::Number(_) => serde_json::from_str(shown).unwrap_or_default(),
+            _ => shown.into(),
+        };
+        self.example(literal);
+    }
+
+    fn add_text(&mut self, shown: &str) {
+        self.texts += 1;
+        self.widen(shown);
+        self.example(short(shown).into());
+    }
+
+    fn widen(&mut self, shown: &str) {
+        match &mut self.text_range {
+            None => self.text_range = Some((short(shown), short(shown))),
+            Some((least, most)) => {
+                if shown < least.as_str() {
+                    *least = short(shown);
+                } else if shown > most.as_str() {
+                    *most = short(shown);
+                }
+            }
+        }
+    }
+
+    fn example(&mut self, value: Value) {
+        self.count += 1;
+        if self.examples.len() < EXAMPLES && !self.examples.contains(&value) {
+            self.examples.push(value);
+        }
+    }
+
+    fn answer(self, place: u32, name: Option<&String>) -> Value {
+        let mut letters = String::new();
+        push_column(&mut letters, place);
+        let mut value = Map::new();
+        value.insert("column".to_owned(), letters.into());
+        if let Some(name) = name {
+            value.insert("name".to_owned(), name.as_str().into());
+        }
+        let kind = self.kind();
+        value.insert("type".to_owned(), kind.into());
+        value.insert("count".to_owned(), self.count.into());
+        value.insert("distinct".to_owned(), self.distinct.len().into());
+        if self.more {
+            value.insert("distinct_is_lower_bound".to_owned(), true.into());
+        }
+        let range = match kind {
+            "integer" | "number" => self.number_range.map(|(least, most)| (number(least), number(most))),
+            "text" | "date" | "datetime" | "time" => {
+                self.text_range.map(|(least, most)| (Value::from(least), Value::from(most)))
+            }
+            _ => None,
+        };
+        if let Some((least, most)) = range {
+            value.insert("minimum".to_owned(), least);
+            value.insert("maximum".to_owned(), most);
+        }
+        if self.errors > 0 {
+            value.insert("errors".to_owned(), self.errors.into());
+        }
+        value.insert("examples".to_owned(), self.examples.into());
+        value.into()
+    }
+
+    /// The one type that all values have, errors aside.
+    fn kind(&self) -> &'static str {
+        let sound = self.count - self.errors;
+        match sound {
+            0 if self.errors > 0 => "error",
+            0 => "empty",
+            _ if self.whole == sound => "integer",
+            _ if self.numbers == sound => "number",
+            _ if self.texts == sound => "text",
+            _ if self.booleans == sound => "boolean",
+            _ if self.dates == sound => "date",
+            _ if self.times == sound => "time",
+            _ if self.durations == sound => "duration",
+            _ if self.dates + self.date_times == sound => "datetime",
+            _ => "mixed",
+        }
+    }
+}
+
+fn short(text: &str) -> String {
+    text.chars().take(SHOWN).collect()
+}
+
+/// Whole numbers without a point, as everywhere.
+fn number(value: f64) -> Value {
+    if value == value.trunc() && value.abs() < 9_007_199_254_740_992.0 { (value as i64).into() } else { value.into() }
+}

@@ -1,0 +1,275 @@
+//! `read-sheet`: the rows of one sheet, as arrays or as records.
+//!
+//! INVARIANT: `truncated` is true exactly when another row would have been given; the tests below keep it.
+
+use super::Book;
+use crate::arguments::ReadSheet;
+use crate::error::{Fault, XlsxError};
+use crate::json;
+use crate::reference::{Area, push_column};
+use crate::row::{Content, Row, Shared};
+use crate::workbook::Rows;
+
+/// What the result holds beside its rows: title, columns, counts and notes are never longer than this, but for the
+/// texts that are added to it.
+const FRAME_BYTES: usize = 1024;
+
+/// `{sheet, rows, truncated, next_offset?, total_rows?, columns?, notes?}`.
+pub(super) fn answer(book: &mut Book, request: &ReadSheet) -> Result<Vec<u8>, XlsxError> {
+    let (sheet, area) = book.area(request.sheet.as_deref(), request.range.as_deref())?;
+    let title = book.title(sheet).to_owned();
+    let told = book.sheet_error(sheet);
+    let mut rows = book.workbook.rows(sheet).map_err(&told)?;
+    let mut reading = Reading::new(request, area, &title);
+    match reading.all(&mut rows) {
+        Ok(()) => Ok(reading.finish()),
+        Err(Stop::Fault(fault)) => Err(told(fault)),
+        Err(Stop::RowTooLarge { row, bytes }) => {
+            Err(XlsxError::RowTooLarge { sheet: title, row: row + 1, bytes, limit: request.max_bytes })
+        }
+    }
+}
+
+enum Stop {
+    Fault(Fault),
+    RowTooLarge { row: u32, bytes: usize },
+}
+
+/// A result that grows row by row.
+struct Reading<'a> {
+    request: &'a ReadSheet,
+    area: Area,
+    out: Vec<u8>,
+    /// Room for what stands around the rows.
+    frame: usize,
+    keys: Option<Keys>,
+    /// Rows met so far that the result would give, those skipped by the offset counted.
+    met: u64,
+    returned: u64,
+    /// The next row that `keep-empty` owes, whether it holds anything or not.
+    owed: u32,
+    truncated: bool,
+    as_text: u64,
+}
+
+impl<'a> Reading<'a> {
+    fn new(request: &'a ReadSheet, area: Area, title: &str) -> Reading<'a> {
+        let mut out = b"{\"sheet\":".to_vec();
+        json::push_string(&mut out, title);
+        out.extend_from_slice(b",\"rows\":[");
+        let frame = out.len() + FRAME_BYTES;
+        Reading {
+            request,
+            area,
+            out,
+            frame,
+            keys: None,
+            met: 0,
+            returned: 0,
+            owed: area.first_row,
+            truncated: false,
+            as_text: 0,
+        }
+    }
+
+    fn all(&mut self, rows: &mut Rows<'_>) -> Result<(), Stop> {
+        let mut row = Row::default();
+        while rows.next(&mut row).map_err(Stop::Fault)? {
+            if row.number < self.area.first_row {
+                continue;
+            }
+            if row.number > self.area.last_row {
+                break;
+            }
+            row.trim(&self.area, rows);
+            if row.cells.is_empty() {
+                continue;
+            }
+            if self.request.header && self.keys.is_none() {
+                let keys = Keys::new(&row, rows, self.area.first_column);
+                self.frame += keys.bytes;
+                self.keys = Some(keys);
+                self.owed = row.number + 1;
+                continue;
+            }
+            if !self.give_empty(row.number)? || !self.give(&row, rows)? {
+                self.truncated = true;
+                return Ok(());
+            }
+            self.owed = row.number + 1;
+        }
+        Ok(())
+    }
+
+    /// Gives the empty rows before `number`; `false` when there is no room for one.
+    fn give_empty(&mut self, number: u32) -> Result<bool, Stop> {
+        if !self.request.keep_empty {
+            return Ok(true);
+        }
+        let empty: &[u8] = if self.keys.is_some() { b"{}" } else { b"[]" };
+        while self.owed < number {
+            let at = self.owed;
+            if !self.place(at, |out, _| out.extend_from_slice(empty))? {
+                return Ok(false);
+            }
+            self.owed += 1;
+        }
+        Ok(true)
+    }
+
+    fn give(&mut self, row: &Row, shared: &impl Shared) -> Result<bool, Stop> {
+        let first_column = self.area.first_column;
+        // The keys are lent out while the row is written, and come back whatever happens.
+        let keys = self.keys.take();
+        let given = self.place(row.number, |out, as_text| {
+            *as_text += match &keys {
+                Some(keys) => keys.push_record(out, row, first_column, shared),
+                None => row.push_array(out, first_column, shared),
+            };
+        });
+        self.keys = keys;
+        given
+    }
+
+    /// Places one row unless the offset skips it; `false` when there is no room for it.
+    fn place(&mut self, number: u32, write: impl FnOnce(&mut Vec<u8>, &mut u64)) -> Result<bool, Stop> {
+        if self.met < self.request.offset {
+            self.met += 1;
+            return Ok(true);
+        }
+        if self.request.max_results.is_some_and(|most| self.returned >= most) {
+            return Ok(false);
+        }
+        let before = self.out.len();
+        if self.returned > 0 {
+            self.out.push(b',');
+        }
+        let mut as_text = 0;
+        write(&mut self.out, &mut as_text);
+        if self.out.len() + self.frame > self.request.max_bytes {
+            let bytes = self.out.len() - before;
+            self.out.truncate(before);
+            return if self.returned == 0 { Err(Stop::RowTooLarge { row: number, bytes }) } else { Ok(false) };
+        }
+        self.as_text += as_text;
+        self.met += 1;
+        self.returned += 1;
+        Ok(true)
+    }
+
+    fn finish(mut self) -> Vec<u8> {
+        let out = &mut self.out;
+        out.extend_from_slice(b"],\"truncated\":");
+        if self.truncated {
+            out.extend_from_slice(b"true,\"next_offset\":");
+            json::push_whole(out, self.met);
+        } else {
+            out.extend_from_slice(b"false,\"total_rows\":");
+            json::push_whole(out, self.met);
+        }
+        if let Some(keys) = &self.keys {
+            out.extend_from_slice(b",\"columns\":[");
+            for (at, (_, key)) in keys.names.iter().enumerate() {
+                if at > 0 {
+                    out.push(b',');
+                }
+                json::push_string(out, key);
+            }
+            out.push(b']');
+        }
+        if self.as_text > 0 {
+            out.extend_from_slice(b",\"notes\":[");
+            let note = format!(
+                "{} numbers are given as text: JSON readers would round them, so every digit is kept this way",
+                self.as_text
+            );
+            json::push_string(out, &note);
+            out.push(b']');
+        }
+        out.push(b'}');
+        self.out
+    }
+}
+
+/// The keys of records: one for each column of the header row, unique, the column's letters where the header is blank.
+struct Keys {
+    /// Column and key, in the order of the columns, without gaps.
+    names: Vec<(u32, String)>,
+    bytes: usize,
+}
+
+impl Keys {
+    fn new(row: &Row, shared: &impl Shared, first_column: u32) -> Keys {
+        let mut keys = Keys { names: Vec::new(), bytes: 0 };
+        let mut taken = std::collections::HashSet::new();
+        for cell in &row.cells {
+            while keys.next_column(first_column) < cell.column {
+                keys.add_letters(first_column, &mut taken);
+            }
+            match row.show(cell, shared).trim() {
+                "" => keys.add_letters(first_column, &mut taken),
+                name => keys.add(first_column, name, &mut taken),
+            }
+        }
+        keys
+    }
+
+    fn next_column(&self, first_column: u32) -> u32 {
+        first_column + self.names.len() as u32
+    }
+
+    fn add_letters(&mut self, first_column: u32, taken: &mut std::collections::HashSet<String>) {
+        let mut letters = String::new();
+        push_column(&mut letters, self.next_column(first_column));
+        self.add(first_column, &letters, taken);
+    }
+
+    fn add(&mut self, first_column: u32, name: &str, taken: &mut std::collections::HashSet<String>) {
+        let mut key = name.to_owned();
+        let mut number = 2u32;
+        while !taken.insert(key.clone()) {
+            key = format!("{name}_{number}");
+            number += 1;
+        }
+        // Escaped it may take up to six times its length.
+        self.bytes += key.len() * 6 + 3;
+        self.names.push((self.next_column(first_column), key));
+    }
+
+    /// Every key of the header, and the letters of whatever columns the row has beyond it.
+    fn push_record(&self, out: &mut Vec<u8>, row: &Row, first_column: u32, shared: &impl Shared) -> u64 {
+        let mut cells = row.cells.iter().peekable();
+        let mut as_text = 0;
+        out.push(b'{');
+        for (column, key) in &self.names {
+            json::push_string(out, key);
+            out.push(b':');
+            match cells.next_if(|cell| cell.column == *column) {
+                Some(cell) => {
+                    row.push_json(out, cell, shared);
+                    as_text += u64::from(matches!(cell.content, Content::Precise(_)));
+                }
+                None => out.extend_from_slice(b"\"\""),
+            }
+            out.push(b',');
+        }
+        for cell in cells {
+            let mut letters = String::new();
+            push_column(&mut letters, cell.column);
+            // A header may be named like a column; the column then gives way.
+            while cell.column >= first_column && self.names.iter().any(|(_, key)| *key == letters) {
+                letters.push('_');
+            }
+            json::push_string(out, &letters);
+            out.push(b':');
+            row.push_json(out, cell, shared);
+            as_text += u64::from(matches!(cell.content, Content::Precise(_)));
+            out.push(b',');
+        }
+        if out.last() == Some(&b',') {
+            out.pop();
+        }
+        out.push(b'}');
+        as_text
+    }
+}
