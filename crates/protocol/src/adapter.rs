@@ -191,7 +191,7 @@ impl ServerHandler for Adapter {
             return Err(ErrorData::invalid_params(format!("unknown tool `{}`", request.name), None));
         };
         let reply = self.reply(tool.name.clone(), request, era, &context).await;
-        let content = vec![ContentBlock::text(reply.text)];
+        let content = std::iter::once(reply.text).chain(reply.notes).map(ContentBlock::text).collect();
         let mut result = if reply.is_error { CallToolResult::error(content) } else { CallToolResult::success(content) };
         result.structured_content = reply.structured;
         if era == Era::Modern {
@@ -247,7 +247,7 @@ fn era(context: &Context) -> Result<Era, ErrorData> {
 }
 
 fn failure(text: &str) -> ToolReply {
-    ToolReply { text: text.to_owned(), structured: None, is_error: true }
+    ToolReply { text: text.to_owned(), structured: None, is_error: true, notes: Vec::new() }
 }
 
 #[cfg(test)]

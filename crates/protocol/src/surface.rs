@@ -117,6 +117,8 @@ pub struct ToolReply {
     pub structured: Option<Value>,
     /// Whether the tool failed. A failure is never a JSON-RPC error.
     pub is_error: bool,
+    /// What the caller should know beside the result: one further text block each.
+    pub notes: Vec<String>,
 }
 
 /// The future of a [`ToolReply`].

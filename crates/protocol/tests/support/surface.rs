@@ -125,7 +125,7 @@ impl Surface for Tiny {
 
 fn echo(call: ToolCall) -> ToolReply {
     let value = Value::Object(call.arguments);
-    ToolReply { text: value.to_string(), structured: Some(value), is_error: false }
+    ToolReply { text: value.to_string(), structured: Some(value), is_error: false, notes: Vec::new() }
 }
 
 /// Reports `steps`, a list of `[progress]`, `[progress, total]` or `[progress, total, message]`.
@@ -143,11 +143,11 @@ async fn progress(call: ToolCall) -> ToolReply {
 }
 
 fn said(text: &str) -> ToolReply {
-    ToolReply { text: text.to_owned(), structured: None, is_error: false }
+    ToolReply { text: text.to_owned(), structured: None, is_error: false, notes: Vec::new() }
 }
 
 fn failed(text: &str) -> ToolReply {
-    ToolReply { text: text.to_owned(), structured: None, is_error: true }
+    ToolReply { text: text.to_owned(), structured: None, is_error: true, notes: Vec::new() }
 }
 
 fn tool(name: &str, properties: Value, output_schema: Option<Value>) -> PublishedTool {
