@@ -1,4 +1,7 @@
 //! A call: an action with its checked arguments, that is, what would run.
+//!
+//! Owns that an action belongs to its entry. Knows nothing of effects, and trusts the registry that the arguments fit.
+//! Start at [`Call::new`].
 
 use std::sync::Arc;
 

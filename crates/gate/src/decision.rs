@@ -1,9 +1,14 @@
 //! One call, one caller, one policy: run it or say why not.
+//!
+//! Owns the verdict, the sentence that explains it, and the only mint of an approval. Knows no wire format, no clock
+//! and no client; how a name is read is [`crate::name`], what a declaration is worth is [`crate::declaration`]. Start
+//! at [`decide`].
 
-use gatelatch_registry::catalog::{ActionManifest, Catalog, Effect, Entry};
+use gatelatch_registry::catalog::{ActionManifest, Catalog, Effect, Entry, Kind, UseManifest};
 
 use crate::approval::Approved;
 use crate::call::Call;
+use crate::declaration::{Place, Standing};
 
 /// Through which of the two doors a call came.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -25,6 +30,20 @@ pub enum AskedBy {
     Ticket,
 }
 
+impl AskedBy {
+    /// Every way, the strictest last.
+    pub const ALL: [AskedBy; 3] = [AskedBy::Client, AskedBy::Elicitation, AskedBy::Ticket];
+
+    /// The word that the configuration uses.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            AskedBy::Client => "client",
+            AskedBy::Elicitation => "elicit",
+            AskedBy::Ticket => "ticket",
+        }
+    }
+}
+
 /// What holds for every call on this server.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Policy {
@@ -39,7 +58,7 @@ pub struct Policy {
 pub struct Ruling {
     /// The strictest of what the manifest and the names say.
     pub effect: Effect,
-    /// `send` in the name, `declared in the manifest`, `no effect is declared`, …
+    /// ``the name says `send` ``, `declared in the manifest`, `no effect is declared`, …
     pub because: String,
     /// Whether a human must agree: an irreversible effect, or a manifest that asks for approval.
     pub needs_human: bool,
@@ -67,21 +86,193 @@ pub struct Refusal {
     pub message: String,
 }
 
+impl Refusal {
+    /// The tool that runs such a call once a human has agreed.
+    pub fn confirm_with(&self) -> &'static str {
+        confirm_with(self.call.entry().manifest.kind)
+    }
+}
+
 /// The effect of an action, from its manifest and its names; for an agent also from everything that it says it uses.
 pub fn ruling(catalog: &Catalog, entry: &Entry, action: &ActionManifest) -> Ruling {
-    let _ = (catalog, entry);
-    Ruling {
-        effect: action.effect.unwrap_or(Effect::Irreversible),
-        because: "no effect is declared".to_owned(),
-        needs_human: action.effect.unwrap_or(Effect::Irreversible) == Effect::Irreversible,
+    let standing = Standing::of(entry, action);
+    let mut ruling = own_ruling(&standing, action);
+    let uses = rulings_of_uses(catalog, entry);
+    if let Some(strictest) = uses.iter().reduce(|best, other| if other.effect > best.effect { other } else { best }) {
+        // Declaring an effect would not make an agent milder than what it uses, so that is the better reason.
+        let is_better_reason = standing == Standing::Undeclared && strictest.effect == ruling.effect;
+        if strictest.effect > ruling.effect || is_better_reason {
+            ruling.effect = strictest.effect;
+            ruling.because = strictest.because.clone();
+            ruling.needs_human |= strictest.needs_human;
+        }
     }
+    if let Some(asking) = uses.iter().find(|used| used.needs_human && !ruling.needs_human) {
+        ruling.needs_human = true;
+        ruling.because = asking.because.clone();
+    }
+    ruling
+}
+
+/// Whether an action is irreversible only because no effect is declared.
+pub(crate) fn lacks_declaration(catalog: &Catalog, entry: &Entry, action: &ActionManifest) -> bool {
+    Standing::of(entry, action) == Standing::Undeclared
+        && rulings_of_uses(catalog, entry).iter().all(|used| used.effect < Effect::Irreversible)
 }
 
 /// Decides one call.
 pub fn decide(catalog: &Catalog, policy: &Policy, door: Door, call: Call) -> Verdict {
     let ruling = ruling(catalog, call.entry(), call.action());
-    match (ruling.needs_human, door) {
-        (false, _) | (true, Door::Confirmed) if !policy.deny_irreversible => Verdict::Run(Approved::mint(call)),
-        _ => Verdict::AskFirst(Refusal { call, ruling, message: String::new() }),
+    if !ruling.needs_human {
+        return Verdict::Run(Approved::mint(call));
+    }
+    match consent(policy) {
+        Consent::Prompt => match door {
+            Door::Plain => {
+                let message = ask_first_message(&call, &ruling);
+                Verdict::AskFirst(Refusal { call, ruling, message })
+            }
+            Door::Confirmed => Verdict::Run(Approved::mint(call)),
+        },
+        Consent::Unavailable(asked_by) => {
+            let why = format!("its way of asking a human, `{}`, is not available in this version", asked_by.as_str());
+            denied(call, ruling, &why)
+        }
+        Consent::Withheld => denied(call, ruling, "GATELATCH_DENY_IRREVERSIBLE is set, since no human is in the seat"),
+    }
+}
+
+/// How a human's yes can reach this server.
+///
+/// The seam for the other two ways: each becomes a variant that carries what shows the yes (an answered elicitation, a
+/// ticket to consume), and [`decide`] is given it beside the door.
+enum Consent {
+    /// The client asked before it sent the call: the confirmed door is the yes.
+    Prompt,
+    /// By a way that is configured and not built.
+    Unavailable(AskedBy),
+    /// Not at all.
+    Withheld,
+}
+
+fn consent(policy: &Policy) -> Consent {
+    if policy.deny_irreversible {
+        return Consent::Withheld;
+    }
+    match policy.asked_by {
+        AskedBy::Client => Consent::Prompt,
+        AskedBy::Elicitation | AskedBy::Ticket => Consent::Unavailable(policy.asked_by),
+    }
+}
+
+/// What an action's own manifest and names rule, whatever it uses.
+fn own_ruling(standing: &Standing, action: &ActionManifest) -> Ruling {
+    let effect = standing.effect();
+    let because = match (effect, action.approval) {
+        (Effect::ReadOnly | Effect::Reversible, true) => "the manifest asks for approval".to_owned(),
+        (Effect::ReadOnly | Effect::Reversible, false) | (Effect::Irreversible, true | false) => because(standing),
+    };
+    Ruling { effect, because, needs_human: effect == Effect::Irreversible || action.approval }
+}
+
+fn because(standing: &Standing) -> String {
+    match standing {
+        Standing::Undeclared => "no effect is declared".to_owned(),
+        Standing::Name { says, ignored: None } => format!("the name says `{}`", says.words),
+        Standing::Name { says, ignored: Some(declared) } => {
+            format!("the name says `{}`, and {declared} is declared without a `because:`", says.words)
+        }
+        Standing::Declared(_) => "declared in the manifest".to_owned(),
+        Standing::Loosened { says, because, declared: _ } => {
+            format!("declared in the manifest, though the name says `{}`: {because}", says.words)
+        }
+    }
+}
+
+/// The rulings of all that an agent says it uses, each told as the agent's own reason; in the order of their names, so
+/// that of two equal ones the manifest's order does not choose.
+fn rulings_of_uses(catalog: &Catalog, entry: &Entry) -> Vec<Ruling> {
+    let mut rulings: Vec<Ruling> = entry.manifest.uses.iter().flat_map(|used| rulings_of_use(catalog, used)).collect();
+    rulings.sort_by(|left, right| left.because.cmp(&right.because));
+    rulings
+}
+
+fn rulings_of_use(catalog: &Catalog, used: &UseManifest) -> Vec<Ruling> {
+    let tool = catalog.entry(Kind::Tool, &used.tool);
+    let actions: Vec<_> = tool
+        .iter()
+        .flat_map(|tool| tool.manifest.actions.iter().map(move |action| (tool, action)))
+        .filter(|(_, action)| used.action.is_none() || action.name == used.action)
+        .collect();
+    if actions.is_empty() {
+        let name = dotted(&used.tool, used.action.as_deref());
+        let because = format!("it uses `{name}`, which is not in the catalog");
+        return vec![Ruling { effect: Effect::Irreversible, because, needs_human: true }];
+    }
+    actions
+        .into_iter()
+        .map(|(tool, action)| {
+            let own = own_ruling(&Standing::of(tool, action), action);
+            Ruling { because: format!("it uses `{}`", dotted(&used.tool, action.name.as_deref())), ..own }
+        })
+        .collect()
+}
+
+fn denied(call: Call, ruling: Ruling, why: &str) -> Verdict {
+    let refused = what_was_refused(&call, &ruling);
+    let message =
+        format!("{refused}, and this server runs no such call: {why}\nhelp: do not try again, tell the human");
+    Verdict::Denied(Refusal { message: message + &help_for_the_author(&call, &ruling), call, ruling })
+}
+
+fn ask_first_message(call: &Call, ruling: &Ruling) -> String {
+    let confirm_with = confirm_with(call.entry().manifest.kind);
+    let refused = what_was_refused(call, ruling);
+    let help = format!("\nhelp: ask the human, then call {confirm_with} with the same arguments");
+    refused + &help + &help_for_the_author(call, ruling)
+}
+
+fn what_was_refused(call: &Call, ruling: &Ruling) -> String {
+    let name = dotted(&call.entry().manifest.name, call.action().name.as_deref());
+    let because = &ruling.because;
+    match ruling.effect {
+        Effect::Irreversible => format!("`{name}` was not run: it is irreversible because {because}"),
+        Effect::ReadOnly | Effect::Reversible => {
+            format!("`{name}` was not run: a human must agree first because {because}")
+        }
+    }
+}
+
+/// What the author may add where the manifest, not the deed, is the reason.
+fn help_for_the_author(call: &Call, ruling: &Ruling) -> String {
+    let standing = Standing::of(call.entry(), call.action());
+    if ruling.because != because(&standing) {
+        return String::new();
+    }
+    let place = Place::of(call.entry(), call.action()).in_file();
+    match standing {
+        Standing::Undeclared => format!(
+            "\nhelp: if it changes nothing, its author adds `effect: read_only` {place}, or `effect: reversible` if a \
+             change can be undone"
+        ),
+        Standing::Name { says: _, ignored: Some(declared) } => {
+            format!("\nhelp: if {declared} is right, its author adds `because:` with the reason {place}")
+        }
+        Standing::Name { says: _, ignored: None } | Standing::Declared(_) | Standing::Loosened { .. } => String::new(),
+    }
+}
+
+fn confirm_with(kind: Kind) -> &'static str {
+    match kind {
+        // A skill has no actions, so nothing calls one.
+        Kind::Tool | Kind::Skill => "run_tool_confirmed",
+        Kind::Agent => "run_agent_confirmed",
+    }
+}
+
+fn dotted(entry: &str, action: Option<&str>) -> String {
+    match action {
+        Some(action) => format!("{entry}.{action}"),
+        None => entry.to_owned(),
     }
 }

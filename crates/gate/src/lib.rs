@@ -6,5 +6,6 @@
 pub mod approval;
 pub mod call;
 pub mod decision;
+pub mod declaration;
 pub mod name;
 mod verb;
