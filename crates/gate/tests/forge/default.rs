@@ -1,0 +1,9 @@
+//! There is no approval by default.
+
+use gatelatch_gate::approval::Approved;
+
+fn forge() -> Approved<()> {
+    Default::default()
+}
+
+fn main() {}
