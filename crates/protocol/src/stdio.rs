@@ -10,6 +10,7 @@ mod line;
 mod message;
 mod notice;
 mod output;
+mod probe;
 
 use std::io::{self, Read, Write};
 use std::sync::Arc;
@@ -19,7 +20,7 @@ use std::time::Duration;
 use rmcp::service::serve_directly;
 use tokio::runtime::Handle;
 use tokio::sync::{Semaphore, oneshot};
-use tokio::time::timeout;
+use tokio::time::{Instant, timeout_at};
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 
@@ -29,10 +30,7 @@ use desk::Desk;
 use flight::Flights;
 use line::Lines;
 use notice::Notices;
-use output::Output;
-
-/// How long cancelled calls may take to end, and the client to read what is left.
-const GRACE: Duration = Duration::from_secs(2);
+use output::{Output, Sink};
 
 /// What bounds a connection.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -45,6 +43,8 @@ pub struct StdioLimits {
     pub max_held_bytes: usize,
     /// How long calls may still run when the input ends, before they are cancelled.
     pub drain: Duration,
+    /// How long cancelled calls may take to end, and the client to read what is left.
+    pub grace: Duration,
 }
 
 impl Default for StdioLimits {
@@ -54,6 +54,7 @@ impl Default for StdioLimits {
             max_concurrent_calls: 16,
             max_held_bytes: 64 * 1024 * 1024,
             drain: Duration::from_secs(5),
+            grace: Duration::from_secs(2),
         }
     }
 }
@@ -91,7 +92,7 @@ pub async fn serve(
     limits: StdioLimits,
     stop: CancellationToken,
 ) -> Result<(), ServeError> {
-    serve_boxed(surface, Box::new(input), Box::new(output), limits, stop).await
+    serve_boxed(surface, Box::new(input), Sink::new(output), limits, stop).await
 }
 
 /// Why a connection ends.
@@ -110,7 +111,7 @@ enum End {
 async fn serve_boxed(
     surface: Arc<dyn Surface>,
     input: Box<dyn Read + Send>,
-    output: Box<dyn Write + Send>,
+    output: Sink,
     limits: StdioLimits,
     stop: CancellationToken,
 ) -> Result<(), ServeError> {
@@ -155,10 +156,11 @@ async fn serve_boxed(
         }
     }
     desk.calls.cancel();
-    if timeout(GRACE, desk.tasks.wait()).await.is_err() {
+    let latest = Instant::now() + limits.grace;
+    if timeout_at(latest, desk.tasks.wait()).await.is_err() {
         tracing::warn!("calls did not end when they were cancelled");
     }
-    let written = output.finish(GRACE).await;
+    let written = output.finish(latest).await;
     outcome(end, written)
 }
 

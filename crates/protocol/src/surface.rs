@@ -130,6 +130,7 @@ pub trait Surface: Send + Sync + 'static {
     fn identity(&self) -> &Identity;
     /// The tools in their order; the same for all callers and for as long as the process lives.
     fn tools(&self) -> &[PublishedTool];
-    /// Runs one tool. A panic in it becomes an `isError` result.
+    /// Runs one tool. A panic in it becomes an `isError` result. It is polled first on the thread that reads requests:
+    /// what would block belongs behind its first wait.
     fn call(&self, call: ToolCall) -> ReplyFuture<'_>;
 }

@@ -1,13 +1,20 @@
-//! The one writer: a thread of its own, so that a client which does not read blocks no task. Knows no message.
+//! The one way out: lines go to the client in the order in which they were sent. Knows no message.
+//!
+//! A thread of its own writes, so that a client which does not read blocks no task; only a write that surely needs no
+//! waiting is done where it arises. Start at [`Output::send`].
 
+use std::any::Any;
 use std::io::{self, Write};
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::mpsc::{Receiver, Sender, channel};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError, TryLockError};
 use std::thread;
-use std::time::Duration;
 
 use tokio::sync::Semaphore;
+use tokio::time::{Instant, timeout_at};
 use tokio_util::sync::CancellationToken;
+
+use super::probe::Probe;
 
 /// How many bytes may wait for the client before senders wait too.
 const HELD_BYTES: u32 = 16 * 1024 * 1024;
@@ -15,15 +22,24 @@ const HELD_BYTES: u32 = 16 * 1024 * 1024;
 /// Lines that wait together are written together, up to about this much.
 const BATCH_BYTES: usize = 64 * 1024;
 
+/// Where lines go in the end.
+pub(crate) struct Sink {
+    write: Box<dyn Write + Send>,
+    probe: Option<Probe>,
+}
+
+impl Sink {
+    pub(crate) fn new(output: impl Write + Send + 'static) -> Sink {
+        let probe = Probe::of(&output as &dyn Any);
+        Sink { write: Box::new(output), probe }
+    }
+}
+
 /// The way to the client. Clones share one writer.
 #[derive(Clone)]
 pub(crate) struct Output {
     queue: Sender<Item>,
-    room: Arc<Semaphore>,
-    /// The writer has ended; nothing more will be written.
-    ended: CancellationToken,
-    // Written once by the writer's thread, taken once after its end.
-    failure: Arc<Mutex<Option<io::Error>>>,
+    shared: Arc<Shared>,
 }
 
 enum Item {
@@ -31,87 +47,146 @@ enum Item {
     Last,
 }
 
+struct Shared {
+    // Held while a line is written; taken out at the end, so that the client then sees the end.
+    sink: Mutex<Option<Sink>>,
+    /// Lines in the queue or in the writer's hands.
+    waiting: AtomicUsize,
+    room: Semaphore,
+    /// Nothing more will be written.
+    ended: CancellationToken,
+    // Written once, by whoever saw it; taken once, at the end.
+    failure: Mutex<Option<io::Error>>,
+}
+
 impl Output {
     /// Starts the writer.
-    pub(crate) fn start(sink: Box<dyn Write + Send>) -> io::Result<Output> {
+    pub(crate) fn start(sink: Sink) -> io::Result<Output> {
         let (queue, lines) = channel();
-        let output = Output {
-            queue,
-            room: Arc::new(Semaphore::new(HELD_BYTES as usize)),
+        let shared = Arc::new(Shared {
+            sink: Mutex::new(Some(sink)),
+            waiting: AtomicUsize::new(0),
+            room: Semaphore::new(HELD_BYTES as usize),
             ended: CancellationToken::new(),
-            failure: Arc::default(),
-        };
-        let (room, ended, failure) = (output.room.clone(), output.ended.clone(), output.failure.clone());
+            failure: Mutex::new(None),
+        });
+        let writer = shared.clone();
         thread::Builder::new().name("mcp-output".to_owned()).spawn(move || {
             // The guard also fires when the sink panics.
-            let _ended = ended.drop_guard();
-            if let Err(error) = write_all(&lines, sink, &room) {
-                *failure.lock().unwrap_or_else(PoisonError::into_inner) = Some(error);
-            }
-            room.close();
+            let _ended = writer.ended.clone().drop_guard();
+            let outcome = writer.write_queued(&lines);
+            writer.end(outcome);
         })?;
-        Ok(output)
+        Ok(Output { queue, shared })
     }
 
-    /// Queues a line, which ends in its newline. Waits while too much is queued; does nothing once the writer ended.
+    /// Sends a line, which ends in its newline. Waits while too much is queued; does nothing once the writer ended.
     pub(crate) async fn send(&self, line: Vec<u8>) {
-        let size = charge(&line);
+        if self.shared.write_at_once(&line) {
+            return;
+        }
         tokio::select! {
             biased;
-            room = self.room.acquire_many(size) => match room {
+            room = self.shared.room.acquire_many(charge(&line)) => match room {
                 // The writer gives it back when the line is written.
                 Ok(room) => room.forget(),
                 Err(_) => return,
             },
-            () = self.ended.cancelled() => return,
+            () = self.shared.ended.cancelled() => return,
         }
+        self.shared.waiting.fetch_add(1, Ordering::AcqRel);
         // It fails only when the writer is gone, and then nobody reads the answer.
         let _ = self.queue.send(Item::Line(line));
     }
 
-    /// Returns when the writer has ended, by failure or because it was told to.
+    /// Returns when nothing more will be written, by failure or because it was told so.
     pub(crate) async fn ended(&self) {
-        self.ended.cancelled().await;
+        self.shared.ended.cancelled().await;
     }
 
-    /// Writes what is queued, but for no longer than this, and ends. What the sink failed with, if it did.
-    pub(crate) async fn finish(&self, within: Duration) -> Option<io::Error> {
+    /// Writes what is queued, but not after this moment, and ends. What the sink failed with, if it did.
+    pub(crate) async fn finish(&self, latest: Instant) -> Option<io::Error> {
         let _ = self.queue.send(Item::Last);
-        if tokio::time::timeout(within, self.ended()).await.is_err() {
+        if timeout_at(latest, self.ended()).await.is_err() {
             tracing::warn!("the client does not read; what was left to write is lost");
         }
-        self.failure.lock().unwrap_or_else(PoisonError::into_inner).take()
+        lock(&self.shared.failure).take()
     }
 }
 
-fn write_all(lines: &Receiver<Item>, mut sink: Box<dyn Write + Send>, room: &Semaphore) -> io::Result<()> {
-    while let Ok(Item::Line(mut batch)) = lines.recv() {
-        let mut written = charge(&batch) as usize;
-        let mut is_last = false;
-        while batch.len() < BATCH_BYTES {
-            match lines.try_recv() {
-                Ok(Item::Line(line)) => {
-                    written += charge(&line) as usize;
-                    batch.extend_from_slice(&line);
+impl Shared {
+    /// Writes here and now what surely needs no waiting and overtakes nothing; false when that is not so.
+    fn write_at_once(&self, line: &[u8]) -> bool {
+        if self.waiting.load(Ordering::Acquire) > 0 {
+            return false;
+        }
+        let mut guard = match self.sink.try_lock() {
+            Ok(guard) => guard,
+            Err(TryLockError::Poisoned(poisoned)) => poisoned.into_inner(),
+            Err(TryLockError::WouldBlock) => return false,
+        };
+        let Some(sink) = guard.as_mut() else { return false };
+        // Again, under the lock: what was queued meanwhile goes first.
+        if self.waiting.load(Ordering::Acquire) > 0 || !sink.probe.as_ref().is_some_and(|probe| probe.takes(line.len()))
+        {
+            return false;
+        }
+        if let Err(error) = write(sink, line) {
+            drop(guard);
+            self.end(Err(error));
+        }
+        true
+    }
+
+    fn write_queued(&self, lines: &Receiver<Item>) -> io::Result<()> {
+        while let Ok(Item::Line(mut batch)) = lines.recv() {
+            let (mut count, mut charged, mut is_last) = (1, charge(&batch) as usize, false);
+            while batch.len() < BATCH_BYTES {
+                match lines.try_recv() {
+                    Ok(Item::Line(line)) => {
+                        count += 1;
+                        charged += charge(&line) as usize;
+                        batch.extend_from_slice(&line);
+                    }
+                    Ok(Item::Last) => {
+                        is_last = true;
+                        break;
+                    }
+                    Err(_) => break,
                 }
-                Ok(Item::Last) => {
-                    is_last = true;
-                    break;
-                }
-                Err(_) => break,
+            }
+            let Some(sink) = &mut *lock(&self.sink) else { return Ok(()) };
+            write(sink, &batch)?;
+            self.waiting.fetch_sub(count, Ordering::AcqRel);
+            self.room.add_permits(charged);
+            if is_last {
+                break;
             }
         }
-        sink.write_all(&batch)?;
-        sink.flush()?;
-        room.add_permits(written);
-        if is_last {
-            break;
-        }
+        Ok(())
     }
-    Ok(())
+
+    fn end(&self, outcome: io::Result<()>) {
+        if let Err(error) = outcome {
+            lock(&self.failure).get_or_insert(error);
+        }
+        *lock(&self.sink) = None;
+        self.room.close();
+        self.ended.cancel();
+    }
+}
+
+fn write(sink: &mut Sink, bytes: &[u8]) -> io::Result<()> {
+    sink.write.write_all(bytes)?;
+    sink.write.flush()
 }
 
 /// What a line takes of the room: a single one always fits.
 fn charge(line: &[u8]) -> u32 {
     u32::try_from(line.len()).unwrap_or(u32::MAX).min(HELD_BYTES)
+}
+
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    // What is behind it is replaced as a whole, so a panic elsewhere leaves nothing half done.
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }

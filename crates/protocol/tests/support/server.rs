@@ -15,6 +15,7 @@ pub(crate) struct Server {
     /// Its end, once.
     pub(crate) end: JoinHandle<Result<(), ServeError>>,
     /// Stops it.
+    #[allow(dead_code, reason = "not every test stops it")]
     pub(crate) stop: CancellationToken,
     /// Keeps it running.
     pub(crate) runtime: Runtime,

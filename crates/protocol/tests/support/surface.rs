@@ -49,15 +49,21 @@ impl Tiny {
                 tool("release", json!({}), None),
                 tool("settled", json!({"begun": {"type": "integer"}, "cancelled": {"type": "integer"}}), None),
                 tool("progress", json!({"steps": {"type": "array"}}), None),
+                tool("stubborn", json!({}), None),
             ],
             counts,
         }
     }
 
     /// What happened so far, and what happens next.
-    #[allow(dead_code, reason = "not every test that plays conversations counts")]
+    #[allow(dead_code, reason = "not every test counts")]
     pub(crate) fn counts(&self) -> watch::Receiver<Counts> {
         self.counts.subscribe()
+    }
+
+    /// Ends every call of `slow` that has begun.
+    pub(crate) fn release(&self) {
+        self.counts.send_modify(|counts| counts.releases += 1);
     }
 
     async fn slow(&self, call: &ToolCall) -> ToolReply {
@@ -112,11 +118,13 @@ impl Surface for Tiny {
                 }
                 "slow" => self.slow(&call).await,
                 "release" => {
-                    self.counts.send_modify(|counts| counts.releases += 1);
+                    self.release();
                     said("done")
                 }
                 "settled" => self.settled(&call).await,
                 "progress" => progress(call).await,
+                // Neither ends nor listens to its cancellation.
+                "stubborn" => std::future::pending().await,
                 other => failed(&format!("`{other}` is not published, so it must not get here")),
             }
         })
