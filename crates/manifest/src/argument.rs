@@ -158,11 +158,20 @@ fn check_range(keys: Keys<'_>, argument: &ArgumentManifest, findings: &mut Findi
 fn check_pattern(keys: Keys<'_>, argument: &mut ArgumentManifest, findings: &mut Findings<'_, '_>) {
     let (Some(text), Some(node)) = (argument.pattern.as_deref(), keys.node("pattern")) else { return };
     if let Err(error) = fit::pattern(text) {
-        let reason = error.to_string();
-        // The last line says what is wrong; those before draw the pattern, which stands in the snippet anyway.
-        let reason = reason.lines().last().unwrap_or_default().trim_start_matches("error: ").to_owned();
+        let reason = in_short(&error);
         findings.add(&rule::BAD_PATTERN, node.at, || format!("{} is no pattern: {reason}", quoted(text)));
         argument.pattern = None;
+    }
+}
+
+fn in_short(error: &regex::Error) -> String {
+    match error {
+        regex::Error::CompiledTooBig(_) => "it would take too much memory; lower its repetitions".to_owned(),
+        // The last line says what is wrong; those before draw the pattern, which stands in the snippet anyway.
+        other => {
+            let reason = other.to_string();
+            reason.lines().last().unwrap_or_default().trim_start_matches("error: ").to_owned()
+        }
     }
 }
 

@@ -73,9 +73,9 @@ impl Diagnostic {
         Diagnostic {
             code: rule.code,
             severity: rule.severity,
-            file: file.to_owned(),
+            file: shown(file),
             position: None,
-            message,
+            message: shown(&message),
             help: Some(rule.way_out.to_owned()),
             source_line: None,
         }
@@ -165,10 +165,10 @@ impl<'a> Source<'a> {
         Diagnostic {
             code: rule.code,
             severity: rule.severity,
-            file: self.file.to_owned(),
+            file: shown(self.file),
             position: Some(at),
-            message,
-            help: Some(help.unwrap_or_else(|| rule.way_out.to_owned())),
+            message: shown(&message),
+            help: Some(help.map_or_else(|| rule.way_out.to_owned(), |help| shown(&help))),
             source_line: Some(snippet(self.line(at.line), at.column)),
         }
     }
@@ -187,20 +187,20 @@ impl<'a> Source<'a> {
 /// something else.
 pub fn quoted(text: &str) -> String {
     const MOST: usize = 60;
-    let mut shown = String::from("`");
-    for (index, c) in text.chars().enumerate() {
-        if index == MOST {
-            shown.push('…');
-            break;
-        }
-        if lint::is_hidden(c) {
-            shown.push_str(&format!("\\u{{{:x}}}", c as u32));
-        } else {
-            shown.push(c);
-        }
+    let cut = match text.char_indices().nth(MOST) {
+        Some((end, _)) => format!("`{}…`", text.get(..end).unwrap_or_default()),
+        None => format!("`{text}`"),
+    };
+    shown(&cut)
+}
+
+/// A text with what no terminal or reader should meet written as `\u{…}`.
+fn shown(text: &str) -> String {
+    if !text.chars().any(lint::is_hidden) {
+        return text.to_owned();
     }
-    shown.push('`');
-    shown
+    let escape = |c: char| if lint::is_hidden(c) { format!("\\u{{{:x}}}", c as u32) } else { c.to_string() };
+    text.chars().map(escape).collect()
 }
 
 /// Where each line begins. As in YAML a line ends with LF, CR LF or a lone CR.
@@ -249,7 +249,7 @@ mod tests {
     use super::*;
     use crate::rule;
 
-    fn shown(text: &str, line: u32, column: u32) -> String {
+    fn told(text: &str, line: u32, column: u32) -> String {
         let source = Source::new("tool.yaml", text);
         let found = source.diagnose(&rule::UNKNOWN_KEY, Position { line, column }, "m".to_owned(), Some("h".into()));
         found.to_string()
@@ -267,16 +267,16 @@ mod tests {
 
     #[test]
     fn a_finding_shows_place_code_snippet_and_way_out() {
-        assert_eq!(shown("name: a\nnam: b\n", 2, 1), "tool.yaml:2:1: error[M020]: m\n  2 | nam: b\n    | ^\n  help: h");
+        assert_eq!(told("name: a\nnam: b\n", 2, 1), "tool.yaml:2:1: error[M020]: m\n  2 | nam: b\n    | ^\n  help: h");
     }
 
     #[test]
     fn the_caret_stands_under_its_character_after_wide_ones_and_in_cut_lines() {
-        let wide = shown("表格: X", 1, 5);
+        let wide = told("表格: X", 1, 5);
         assert_eq!(caret_column(&wide), column_of(&wide, 'X'));
         for before in [0, 1, 118, 119, 120, 121, 122, 400, 5000] {
             let line = format!("{}X{}", "-".repeat(before), "-".repeat(300));
-            let rendered = shown(&line, 1, u32::try_from(before).unwrap() + 1);
+            let rendered = told(&line, 1, u32::try_from(before).unwrap() + 1);
             assert_eq!(caret_column(&rendered), column_of(&rendered, 'X'), "{before} characters before the fault");
             assert!(rendered.lines().nth(1).unwrap().chars().count() <= SNIPPET + "  1 | ".len());
         }
@@ -284,7 +284,7 @@ mod tests {
 
     #[test]
     fn a_snippet_sends_no_control_or_bidirectional_character_to_a_terminal() {
-        let rendered = shown("a\u{1b}[31m\u{202e}b\u{0}", 1, 1);
+        let rendered = told("a\u{1b}[31m\u{202e}b\u{0}", 1, 1);
         assert!(rendered.contains("a\u{fffd}[31m\u{fffd}b\u{fffd}"), "{rendered}");
         assert_eq!(quoted("a\u{202e}b"), "`a\\u{202e}b`");
         assert_eq!(quoted(&"x".repeat(200)).chars().count(), 63);

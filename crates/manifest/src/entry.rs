@@ -19,7 +19,7 @@ use crate::fit::fit;
 use crate::keys::Keys;
 use crate::nearest::nearest;
 use crate::read::{Beside, Lookup};
-use crate::reference::{AGENT, Block, ENTRY_NAME, TOOL, USE_NAME};
+use crate::reference::{AGENT, Block, ENTRY_NAME, NameForm, TOOL, USE_NAME};
 use crate::rule;
 use crate::schema::{self, Use};
 use crate::shape::{check_block, lint_text};
@@ -36,7 +36,7 @@ pub(crate) fn entry(
     check_block(root, table(kind), findings);
     let keys = Keys::of(root)?;
     let (name, position) = keys.text_at("name").unwrap_or(("", keys.at));
-    check_folder(name, position, folder, findings);
+    check_folder(name, position, folder, &ENTRY_NAME, findings);
     check_version(keys, findings);
     let runtime = keys.text("runtime").and_then(runtime_of);
     check_runtime(keys, findings);
@@ -66,9 +66,9 @@ fn table(kind: Kind) -> &'static Block {
     }
 }
 
-/// Reports a name that is not its folder's.
-pub(crate) fn check_folder(name: &str, at: Position, folder: &str, findings: &mut Findings<'_, '_>) {
-    if !name.is_empty() && name != folder {
+/// Reports a name that is not its folder's, unless it is no name anyway.
+pub(crate) fn check_folder(name: &str, at: Position, folder: &str, form: &NameForm, findings: &mut Findings<'_, '_>) {
+    if form.fits(name) && name != folder {
         findings.add_with_help(&rule::NAME_NOT_FOLDER, at, || {
             let message = format!("name {} is not its folder's, {}", quoted(name), quoted(folder));
             (message, Some(format!("write `name: {folder}`, or rename the folder")))

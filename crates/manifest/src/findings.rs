@@ -4,7 +4,7 @@ use crate::diagnostic::{Diagnostic, Position, Severity, Source};
 use crate::rule::{self, Rule};
 
 /// The most findings of one file that are told. A hostile file could otherwise make a finding of every few bytes.
-const MOST: usize = 500;
+const MOST: usize = 200;
 
 /// Gathers findings about one text.
 #[derive(Debug)]

@@ -7,6 +7,7 @@
 use regex::Regex;
 use serde_json::{Number, Value};
 
+use crate::diagnostic::quoted;
 use crate::document::{ArgumentManifest, ArgumentType};
 use crate::schema;
 
@@ -129,9 +130,17 @@ fn wrong_type(kind: ArgumentType, value: &Value) -> Misfit {
         Value::Array(_) => "an array",
         Value::Object(_) => "an object",
     };
-    let quotes =
-        matches!(kind, ArgumentType::Integer | ArgumentType::Number | ArgumentType::Boolean) && value.is_string();
-    let hint = if quotes { "; write it without quotes" } else { "" };
+    let hint = match (kind, value) {
+        // Only where the text reads as a value of the type: a word that means something else gains nothing by it.
+        (ArgumentType::Integer | ArgumentType::Number, Value::String(text)) if text.parse::<f64>().is_ok() => {
+            "; write it without quotes"
+        }
+        (ArgumentType::Boolean, Value::String(text)) if matches!(text.as_str(), "true" | "false") => {
+            "; write it without quotes"
+        }
+        (ArgumentType::String | ArgumentType::Path, Value::Number(_) | Value::Bool(_)) => "; write it in quotes",
+        _ => "",
+    };
     Misfit {
         rule: MisfitRule::WrongType,
         pointer: String::new(),
@@ -143,7 +152,7 @@ fn not_a_choice(argument: &ArgumentManifest, value: &Value) -> Option<Misfit> {
     if argument.choices.is_empty() || argument.choices.iter().any(|choice| equal(choice, value)) {
         return None;
     }
-    let choices: Vec<String> = argument.choices.iter().map(|choice| format!("`{}`", plain(choice))).collect();
+    let choices: Vec<String> = argument.choices.iter().map(|choice| quoted(&plain(choice))).collect();
     let message = format!("must be one of {}", cut(&choices.join(", ")));
     Some(Misfit { rule: MisfitRule::NotAChoice, pointer: String::new(), message })
 }
@@ -191,7 +200,7 @@ fn no_match(argument: &ArgumentManifest, value: &Value) -> Option<Misfit> {
     let (text, wanted) = (value.as_str()?, argument.pattern.as_deref()?);
     let message = match pattern(wanted) {
         Ok(regex) if regex.is_match(text) => return None,
-        Ok(_) => format!("must match the pattern `{}`", cut(wanted)),
+        Ok(_) => format!("must match the pattern {}", quoted(wanted)),
         Err(_) => "cannot be checked: the manifest's pattern is no regular expression".to_owned(),
     };
     Some(Misfit { rule: MisfitRule::NoMatch, pointer: String::new(), message })
@@ -286,8 +295,13 @@ mod tests {
         let message = |kind, value: Value| fit(&argument(kind), &value).unwrap_err().remove(0).message;
         assert_eq!(
             message(ArgumentType::Integer, json!("s3cret")),
+            "must be an integer of at most 64 bits, and text was given"
+        );
+        assert_eq!(
+            message(ArgumentType::Integer, json!("5")),
             "must be an integer of at most 64 bits, and text was given; write it without quotes"
         );
+        assert_eq!(message(ArgumentType::String, json!(5)), "must be text, and a number was given; write it in quotes");
         assert_eq!(message(ArgumentType::Array, json!({"k": "s3cret"})), "must be an array, and an object was given");
     }
 

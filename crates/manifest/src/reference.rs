@@ -11,6 +11,8 @@ use crate::rule::{self, Rule};
 pub struct Block {
     /// What the mapping describes: `tool`, `action`, `argument`.
     pub name: &'static str,
+    /// The same with its article, for messages: `a tool`, `an action`.
+    pub one: &'static str,
     /// Its keys, in groups, in the order in which a manifest reads best.
     pub groups: &'static [&'static [Key]],
 }
@@ -110,7 +112,8 @@ impl Form {
             Form::Schema => "a JSON Schema (a mapping)".to_owned(),
             Form::Output => "a JSON Schema (a mapping or text) or prose".to_owned(),
             Form::Word(words) => {
-                let words: Vec<String> = words.iter().map(|word| format!("`{}`", word.name)).collect();
+                let words: Vec<String> =
+                    words.iter().filter(|word| word.available).map(|word| format!("`{}`", word.name)).collect();
                 format!("one of {}", words.join(", "))
             }
             Form::List { of, .. } => match of {
@@ -134,11 +137,15 @@ pub struct Word {
     pub meaning: &'static str,
     /// What people write when they mean it; only for suggestions.
     pub also: &'static [&'static str],
+    /// Whether this version can do it; a word that it only knows is never suggested.
+    pub available: bool,
 }
 
 /// What a name may look like. Every name has at most [`NameForm::MOST`] characters.
 #[derive(Debug)]
 pub struct NameForm {
+    /// What such a name names, for messages.
+    pub names: &'static str,
     /// The form in words, for messages.
     pub in_words: &'static str,
     /// The rule that a name of another form breaks.
@@ -162,6 +169,7 @@ impl NameForm {
 
 /// Names of tools and agents, which are folders too and stand before the dot in `tool.action`.
 pub static ENTRY_NAME: NameForm = NameForm {
+    names: "a tool or an agent",
     in_words: "lower-case letters, digits, `-` and `_`, beginning with a letter or digit, at most 64 characters",
     rule: &rule::NAME_FORM,
     first: |c| c.is_ascii_lowercase() || c.is_ascii_digit(),
@@ -171,6 +179,7 @@ pub static ENTRY_NAME: NameForm = NameForm {
 
 /// Names of skills, as the Agent Skills format has them.
 pub static SKILL_NAME: NameForm = NameForm {
+    names: "a skill",
     in_words: "lower-case letters, digits and single hyphens inside, at most 64 characters",
     rule: &rule::NAME_FORM,
     first: |c| c.is_ascii_lowercase() || c.is_ascii_digit(),
@@ -180,6 +189,7 @@ pub static SKILL_NAME: NameForm = NameForm {
 
 /// Names of actions.
 pub static ACTION_NAME: NameForm = NameForm {
+    names: "an action",
     in_words: "letters, digits, `-`, `_` and `.`, beginning with a letter or digit, at most 64 characters",
     rule: &rule::NAME_FORM,
     first: |c| c.is_ascii_alphanumeric(),
@@ -189,6 +199,7 @@ pub static ACTION_NAME: NameForm = NameForm {
 
 /// Names of arguments.
 pub static ARGUMENT_NAME: NameForm = NameForm {
+    names: "an argument",
     in_words: "letters, digits, `-`, `_` and `.`, beginning with a letter, digit or `_`, at most 64 characters",
     rule: &rule::NAME_FORM,
     first: |c| c.is_ascii_alphanumeric() || c == '_',
@@ -198,6 +209,7 @@ pub static ARGUMENT_NAME: NameForm = NameForm {
 
 /// Names of secrets.
 pub static SECRET_NAME: NameForm = NameForm {
+    names: "a secret",
     in_words: "upper-case letters, digits and `_`, not beginning with a digit, at most 64 characters",
     rule: &rule::SECRET_NAME,
     first: |c| c.is_ascii_uppercase() || c == '_',
@@ -207,6 +219,7 @@ pub static SECRET_NAME: NameForm = NameForm {
 
 /// Names of environment variables that are let through.
 pub static VARIABLE_NAME: NameForm = NameForm {
+    names: "a variable",
     in_words: "letters, digits and `_`, not beginning with a digit, at most 64 characters",
     rule: &rule::VARIABLE_NAME,
     first: |c| c.is_ascii_alphabetic() || c == '_',
@@ -216,7 +229,8 @@ pub static VARIABLE_NAME: NameForm = NameForm {
 
 /// Names in `uses`: a tool, or a tool and one of its actions.
 pub static USE_NAME: NameForm = NameForm {
-    in_words: "`tool` or `tool.action`",
+    names: "a tool or an action of one",
+    in_words: "`tool` or `tool.action`, as the tool's manifest spells them",
     rule: &rule::NAME_FORM,
     first: |c| c.is_ascii_lowercase() || c.is_ascii_digit(),
     rest: |c| c.is_ascii_alphanumeric() || matches!(c, '-' | '_' | '.'),
@@ -253,7 +267,7 @@ impl Key {
 }
 
 const fn word(name: &'static str, meaning: &'static str, also: &'static [&'static str]) -> Word {
-    Word { name, meaning, also }
+    Word { name, meaning, also, available: true }
 }
 
 /// The words of `runtime`.
@@ -266,7 +280,12 @@ pub static RUNTIMES: &[Word] = &[
         &["shell", "bash", "sh", "binary", "exec", "command", "cli", "rust", "go"],
     ),
     word("builtin", "a reader compiled into `gatelatch`", &["built-in", "native", "internal"]),
-    word("http", "a request over HTTP; known, but this version cannot run it", &["https", "rest", "url", "openapi"]),
+    Word {
+        name: "http",
+        meaning: "a request over HTTP; known, but this version cannot run it",
+        also: &[],
+        available: false,
+    },
 ];
 
 /// The words of `effect`.
@@ -408,14 +427,17 @@ static INHERITED: &[Key] =
     ];
 
 /// The keys of `tool.yaml`.
-pub static TOOL: Block = Block { name: "tool", groups: &[NAMED, PROGRAM, ACTIONS, OPERATION, INHERITED] };
+pub static TOOL: Block =
+    Block { name: "tool", one: "a tool", groups: &[NAMED, PROGRAM, ACTIONS, OPERATION, INHERITED] };
 
 /// The keys of `agent.yaml`.
-pub static AGENT: Block = Block { name: "agent", groups: &[NAMED, PROGRAM, USES, ACTIONS, OPERATION, INHERITED] };
+pub static AGENT: Block =
+    Block { name: "agent", one: "an agent", groups: &[NAMED, PROGRAM, USES, ACTIONS, OPERATION, INHERITED] };
 
 /// The keys of one item of `actions`.
 pub static ACTION: Block = Block {
     name: "action",
+    one: "an action",
     groups: &[
         &[
             key("name", Form::Name(&ACTION_NAME), "the action's name, passed to the program as its first argument")
@@ -433,6 +455,7 @@ pub static ACTION: Block = Block {
 /// The keys of one item of `args`.
 pub static ARGUMENT: Block = Block {
     name: "argument",
+    one: "an argument",
     groups: &[&[
         key("name", Form::Name(&ARGUMENT_NAME), "the argument's name, published and passed exactly as written")
             .required()
@@ -466,6 +489,7 @@ pub static ARGUMENT: Block = Block {
 /// The keys of one item of `examples`.
 pub static EXAMPLE: Block = Block {
     name: "example",
+    one: "an example",
     groups: &[&[
         key("description", Form::Line { most: MOST_DESCRIPTION }, "what the example shows")
             .also(&["name", "title", "summary"]),
@@ -481,6 +505,7 @@ pub static EXAMPLE: Block = Block {
 /// The keys of an item of `secrets` that is a mapping.
 pub static SECRET: Block = Block {
     name: "secret",
+    one: "a secret",
     groups: &[&[
         key("name", Form::Name(&SECRET_NAME), "the environment variable that carries it")
             .required()
@@ -496,6 +521,7 @@ pub static SECRET: Block = Block {
 /// The keys of `limits`.
 pub static LIMITS: Block = Block {
     name: "limits",
+    one: "`limits`",
     groups: &[&[
         key("timeout_s", Form::Whole { most: 604_800 }, "how many seconds a run may take").default("120").also(&[
             "timeout",
@@ -517,6 +543,7 @@ pub static LIMITS: Block = Block {
 /// The keys of a skill's front matter.
 pub static SKILL: Block = Block {
     name: "skill",
+    one: "a skill",
     groups: &[&[
         key("name", Form::Name(&SKILL_NAME), "the skill's name, equal to its folder's")
             .required()

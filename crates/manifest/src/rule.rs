@@ -1,7 +1,8 @@
 //! Every rule that a manifest or a catalog can break: its stable code, its name, how bad it is, what it means and the
 //! way out.
 //!
-//! The reference page is made from [`RULES`], and a test demands a golden case for each. A code is never given a second
+//! The reference page is made from [`RULES`], and tests demand a golden case for each. Codes from 100 are about whole
+//! catalogs and are found by whoever loads them; the others are found in one file. A code is never given a second
 //! meaning and never used again once it is gone. Start at [`RULES`].
 
 use crate::diagnostic::Severity;
@@ -41,46 +42,43 @@ macro_rules! rules {
 }
 
 rules! {
-    UNREADABLE 1 Error "unreadable"
-        "A manifest, or a folder that should hold one, cannot be read."
-        "make it a readable regular file, or remove the entry's folder"
-    TOO_LARGE 2 Error "too_large"
+    TOO_LARGE 1 Error "too_large"
         "A manifest is larger than 1 MiB."
         "split the entry into several, or move long texts into a skill"
-    NOT_UTF8 3 Error "not_utf8"
+    NOT_UTF8 2 Error "not_utf8"
         "A manifest is not UTF-8 text."
         "save the file as UTF-8"
-    NUL 4 Error "nul"
+    NUL 3 Error "nul"
         "A manifest holds a NUL character."
         "remove the character; a manifest is plain text"
-    YAML_SYNTAX 5 Error "yaml_syntax"
+    YAML_SYNTAX 4 Error "yaml_syntax"
         "A manifest is no YAML; what follows the place could not be checked."
         "mend the line; text that holds `: `, ` #` or begins with a special character goes in quotes"
-    SEVERAL_DOCUMENTS 6 Error "several_documents"
+    SEVERAL_DOCUMENTS 5 Error "several_documents"
         "A manifest holds more than one YAML document."
         "keep one document; every entry has a folder and a manifest of its own"
-    DUPLICATE_KEY 7 Error "duplicate_key"
+    DUPLICATE_KEY 6 Error "duplicate_key"
         "A key stands twice in one mapping."
         "keep one of the two"
-    ANCHOR 8 Error "anchor"
+    ANCHOR 7 Error "anchor"
         "A manifest defines a YAML anchor."
         "remove the `&name`; what repeats is written out"
-    ALIAS 9 Error "alias"
+    ALIAS 8 Error "alias"
         "A manifest uses a YAML alias."
         "write the value out; text that begins with `*` goes in quotes"
-    MERGE_KEY 10 Error "merge_key"
+    MERGE_KEY 9 Error "merge_key"
         "A manifest uses the YAML merge key `<<`."
         "write the keys out; what a tool states once its actions inherit anyway"
-    TAG 11 Error "tag"
+    TAG 10 Error "tag"
         "A manifest uses a YAML tag."
         "remove the tag; text that looks like something else goes in quotes"
-    TOO_COMPLEX 12 Error "too_complex"
+    TOO_COMPLEX 11 Error "too_complex"
         "A manifest nests too deep or holds too many values."
         "a manifest nests at most 100 levels and holds at most 250000 values and 1 MiB of text"
-    FRONT_MATTER 13 Error "front_matter"
+    FRONT_MATTER 12 Error "front_matter"
         "A skill does not open with front matter between two `---` lines."
         "begin the file with `---`, then `name:` and `description:`, then another `---`"
-    TOO_MANY_FINDINGS 14 Warning "too_many_findings"
+    TOO_MANY_FINDINGS 13 Warning "too_many_findings"
         "A manifest has more findings than are shown."
         "mend those that are shown and check again"
 
@@ -247,6 +245,9 @@ rules! {
     EMPTY_BODY 90 Warning "empty_body"
         "A skill has no text after its front matter."
         "write what the skill teaches"
+    DEAD_LINK 91 Warning "dead_link"
+        "A skill links to a file that is not in its folder."
+        "add the file to the skill's folder, or mend the link"
 
     CATALOG_MISSING 100 Error "catalog_missing"
         "A catalog folder is missing or is no folder."
@@ -260,12 +261,12 @@ rules! {
     UNKNOWN_USE 103 Error "unknown_use"
         "An agent uses a tool or action that the catalog does not have."
         "mend the name in `uses`, or add the tool"
-    DEAD_LINK 104 Warning "dead_link"
-        "A skill links to a file that is not in its folder."
-        "add the file to the skill's folder, or mend the link"
-    EMPTY_CATALOG 105 Warning "empty_catalog"
+    EMPTY_CATALOG 104 Warning "empty_catalog"
         "A catalog folder holds none of `tools/`, `agents/` and `skills/`."
         "name the folder that holds them, not one of them and not the one above"
+    UNREADABLE 105 Error "unreadable"
+        "A manifest, or a folder that should hold one, cannot be read."
+        "make it a readable regular file, or remove the entry's folder"
 }
 
 #[cfg(test)]

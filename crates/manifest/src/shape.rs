@@ -8,21 +8,13 @@ use crate::diagnostic::{Position, quoted};
 use crate::findings::Findings;
 use crate::lint;
 use crate::nearest::{fold, nearest};
-use crate::reference::{Block, Form, Key, NameForm, Word};
+use crate::reference::{AGENT, ARGUMENT_TYPES, Block, Form, Key, NameForm, TOOL, Word};
 use crate::rule;
 use crate::yaml::{Data, Node, Pair, check_json};
 
 /// Reports everything in a mapping that its table does not allow.
 pub(crate) fn check_block(node: &Node<'_>, block: &Block, findings: &mut Findings<'_, '_>) {
-    let Some(pairs) = node.mapping() else {
-        if !matches!(node.data, Data::Broken) {
-            findings.add(&rule::WRONG_TYPE, node.at, || {
-                let (article, name) = (article(block.name), block.name);
-                format!("{article} {name} is a mapping of keys to values, and {} stands here", type_in_words(node))
-            });
-        }
-        return;
-    };
+    let Some(pairs) = node.mapping() else { return no_block(node, block, findings) };
     for pair in pairs {
         match block.key(&pair.key) {
             Some(key) => check_pair(pair, key, findings),
@@ -32,126 +24,132 @@ pub(crate) fn check_block(node: &Node<'_>, block: &Block, findings: &mut Finding
     for key in block.keys().filter(|key| key.required) {
         let pair = pairs.iter().find(|pair| pair.key == key.name);
         if pair.is_none_or(|pair| pair.value.is_null()) {
-            let at = pair.map_or(node.at, |pair| pair.at);
-            findings.add_with_help(&rule::MISSING_KEY, at, || {
-                let what = pair.map_or("no", |_| "no value for");
-                let message = format!("{} has {what} `{}`", described(pairs, block), key.name);
-                (message, Some(format!("add `{}: …`: {}", key.name, key.meaning)))
-            });
+            missing_key(key, pair, node, block, findings);
+        }
+    }
+}
+
+/// A value and the key under which it stands, or the list of which it is an item.
+#[derive(Clone, Copy)]
+enum Place<'k> {
+    Key(&'k str),
+    Item(&'k str),
+}
+
+impl std::fmt::Display for Place<'_> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            Place::Key(key) => f.write_str(&quoted(key)),
+            Place::Item(key) => write!(f, "an item of {}", quoted(key)),
         }
     }
 }
 
 fn check_pair(pair: &Pair<'_>, key: &Key, findings: &mut Findings<'_, '_>) {
-    let decides = matches!(key.form, Form::Flag | Form::Word(_) | Form::Json);
-    if pair.value.is_null() && !decides {
-        // A missing required value is reported with the missing keys.
-        if !key.required {
+    // Where a word or a boolean decides something, "nothing" could be read as either side, so that it is an error.
+    let decides = matches!(key.form, Form::Flag | Form::Word(_));
+    match (pair.value.is_null(), key.required) {
+        (true, false) if matches!(key.form, Form::Json) => {}
+        (true, false) if !decides => {
             findings.add(&rule::EMPTY_VALUE, pair.at, || format!("`{}` has no value and counts as absent", key.name));
         }
-        return;
+        // Reported with the missing keys.
+        (true, true) => {}
+        (true, false) | (false, _) => check_form(&pair.value, Place::Key(key.name), &key.form, findings),
     }
-    if pair.value.is_null() && (key.required || matches!(key.form, Form::Json)) {
-        return;
-    }
-    check_form(&pair.value, key.name, &key.form, findings);
 }
 
-fn check_form(node: &Node<'_>, key: &str, form: &Form, findings: &mut Findings<'_, '_>) {
+fn check_form(node: &Node<'_>, place: Place<'_>, form: &Form, findings: &mut Findings<'_, '_>) {
     match form {
-        Form::Name(names) => check_name(node, key, names, form, findings),
-        Form::Line { most } => check_text(node, key, form, Some(*most), true, findings),
-        Form::Prose { most } => check_text(node, key, form, Some(*most), false, findings),
-        Form::Text => check_text(node, key, form, None, true, findings),
-        Form::Flag => check_flag(node, key, findings),
-        Form::Whole { most } => check_whole(node, key, *most, findings),
+        Form::Name(names) => check_name(node, place, names, form, findings),
+        Form::Line { most } => check_text(node, place, form, Some(*most), true, findings),
+        Form::Prose { most } => check_text(node, place, form, Some(*most), false, findings),
+        Form::Text => check_text(node, place, form, None, true, findings),
+        Form::Flag => check_flag(node, place, findings),
+        Form::Whole { most } => check_whole(node, place, *most, findings),
         Form::Number => {
             if node.number().is_none() {
-                wrong_type(node, key, form, findings);
+                wrong_type(node, place, form, findings);
             }
         }
         Form::Json => check_value(node, findings),
-        Form::JsonMapping | Form::Schema => check_mapping(node, key, form, findings),
+        Form::JsonMapping | Form::Schema => check_mapping(node, place, form, findings),
         Form::Output => match &node.data {
             Data::Mapping(_) => check_value(node, findings),
-            _ => check_text(node, key, form, None, false, findings),
+            Data::Scalar { .. } | Data::List(_) | Data::Broken => check_text(node, place, form, None, false, findings),
         },
-        Form::Word(words) => check_word(node, key, words, form, findings),
-        Form::List { of, most } => check_list(node, key, of, *most, form, findings),
+        Form::Word(words) => check_word(node, place, words, form, findings),
+        Form::List { of, most } => check_list(node, place, of, *most, form, findings),
         Form::Block(block) => check_block(node, block, findings),
         Form::NameOrBlock(names, block) => match &node.data {
             Data::Mapping(_) => check_block(node, block, findings),
-            _ => check_name(node, key, names, form, findings),
+            Data::Scalar { .. } | Data::List(_) | Data::Broken => check_name(node, place, names, form, findings),
         },
-        Form::TextMapping => check_text_mapping(node, key, form, findings),
+        Form::TextMapping => check_text_mapping(node, place, form, findings),
     }
 }
 
-fn check_name(node: &Node<'_>, key: &str, names: &NameForm, form: &Form, findings: &mut Findings<'_, '_>) {
-    let Some(name) = node.text() else { return wrong_type(node, key, form, findings) };
+fn check_name(node: &Node<'_>, place: Place<'_>, names: &NameForm, form: &Form, findings: &mut Findings<'_, '_>) {
+    let Some(name) = node.text() else { return wrong_type(node, place, form, findings) };
     if names.fits(name) {
         return;
     }
-    if let Some(letter) = lint::foreign_letter(name) {
+    if name.trim().is_empty() {
+        findings.add(&rule::EMPTY_TEXT, node.at, || format!("{place} is empty"));
+    } else if let Some(letter) = lint::foreign_letter(name) {
         findings.add(&rule::LOOK_ALIKE, node.at, || {
             format!("{} holds U+{:04X} `{letter}`, which looks like another letter", quoted(name), letter as u32)
         });
-        return;
+    } else {
+        findings.add_with_help(names.rule, node.at, || {
+            let message = format!("{} cannot name {}", quoted(name), names.names);
+            (message, Some(format!("write {}", names.in_words)))
+        });
     }
-    findings.add_with_help(names.rule, node.at, || {
-        let message = format!("{} is no name for `{key}`", quoted(name));
-        (message, Some(format!("a name has {}", names.in_words)))
-    });
 }
 
 fn check_text(
     node: &Node<'_>,
-    key: &str,
+    place: Place<'_>,
     form: &Form,
     most: Option<usize>,
     one_line: bool,
     findings: &mut Findings<'_, '_>,
 ) {
-    let Some(text) = node.text() else { return wrong_type(node, key, form, findings) };
+    let Some(text) = node.text() else { return wrong_type(node, place, form, findings) };
     let trimmed = text.trim();
     if trimmed.is_empty() {
-        findings.add(&rule::EMPTY_TEXT, node.at, || format!("`{key}` is empty"));
+        findings.add(&rule::EMPTY_TEXT, node.at, || format!("{place} is empty"));
     }
     if one_line && trimmed.contains('\n') {
-        findings.add(&rule::NOT_ONE_LINE, node.at, || format!("`{key}` has more than one line"));
+        findings.add(&rule::NOT_ONE_LINE, node.at, || format!("{place} has more than one line"));
     }
     if let Some(most) = most
         && trimmed.len() > most
         && trimmed.chars().count() > most
     {
-        findings.add(&rule::TOO_LONG, node.at, || {
-            format!("`{key}` has {} characters; {most} are allowed", trimmed.chars().count())
-        });
+        let count = trimmed.chars().count();
+        findings.add(&rule::TOO_LONG, node.at, || format!("{place} has {count} characters; {most} are allowed"));
     }
-    lint_text(text, key, node.at, findings);
+    lint_at(text, &place, node.at, findings);
 }
 
-fn check_flag(node: &Node<'_>, key: &str, findings: &mut Findings<'_, '_>) {
+fn check_flag(node: &Node<'_>, place: Place<'_>, findings: &mut Findings<'_, '_>) {
     if node.flag().is_some() {
         return;
     }
-    let said = node.text().and_then(|text| meant(text).map(|flag| (text, flag)));
-    match (said, &node.data) {
-        (Some((text, flag)), Data::Scalar { plain: true, .. }) => {
-            findings.add_with_help(&rule::NOT_A_BOOLEAN, node.at, || {
-                let message = format!("`{key}` is true or false, and {} is text", quoted(text));
-                (message, Some(format!("write `{flag}`")))
-            });
-        }
-        (Some((_, flag)), _) => {
-            findings.add_with_help(&rule::WRONG_TYPE, node.at, || {
-                (
-                    format!("`{key}` is true or false, and text in quotes stands here"),
-                    Some(format!("write `{flag}` without quotes")),
-                )
-            });
-        }
-        _ => wrong_type(node, key, &Form::Flag, findings),
+    let Some((text, flag)) = node.text().and_then(|text| meant(text).map(|flag| (text, flag))) else {
+        return wrong_type(node, place, &Form::Flag, findings);
+    };
+    if matches!(node.data, Data::Scalar { plain: true, .. }) {
+        findings.add_with_help(&rule::NOT_A_BOOLEAN, node.at, || {
+            (format!("{place} is true or false, and {} is text", quoted(text)), Some(format!("write `{flag}`")))
+        });
+    } else {
+        findings.add_with_help(&rule::WRONG_TYPE, node.at, || {
+            let message = format!("{place} is true or false, and text in quotes stands here");
+            (message, Some(format!("write `{flag}` without quotes")))
+        });
     }
 }
 
@@ -164,60 +162,61 @@ fn meant(text: &str) -> Option<bool> {
     }
 }
 
-fn check_whole(node: &Node<'_>, key: &str, most: u64, findings: &mut Findings<'_, '_>) {
+fn check_whole(node: &Node<'_>, place: Place<'_>, most: u64, findings: &mut Findings<'_, '_>) {
     match (node.whole(), node.number()) {
         (Some(number), _) if (1..=most).contains(&number) => {}
         (_, Some(_)) => {
-            findings.add(&rule::BAD_NUMBER, node.at, || format!("`{key}` is a whole number from 1 to {most}"))
+            findings.add(&rule::BAD_NUMBER, node.at, || format!("{place} is a whole number from 1 to {most}"));
         }
-        (_, None) => wrong_type(node, key, &Form::Whole { most }, findings),
+        (_, None) => wrong_type(node, place, &Form::Whole { most }, findings),
     }
 }
 
-fn check_word(node: &Node<'_>, key: &str, words: &[Word], form: &Form, findings: &mut Findings<'_, '_>) {
-    let Some(text) = node.text() else { return wrong_type(node, key, form, findings) };
+fn check_word(node: &Node<'_>, place: Place<'_>, words: &[Word], form: &Form, findings: &mut Findings<'_, '_>) {
+    let Some(text) = node.text() else { return wrong_type(node, place, form, findings) };
     if words.iter().any(|word| word.name == text) {
         return;
     }
     findings.add_with_help(&rule::UNKNOWN_VALUE, node.at, || {
-        let known = words.iter().map(|word| (word.name, word.also));
+        let known = words.iter().filter(|word| word.available).map(|word| (word.name, word.also));
         let help = match meant_word(text, known) {
-            Some(word) => format!("write `{word}`; {}", form.in_words()),
+            Some(word) => format!("did you mean `{word}`? it is {}", form.in_words()),
             None => format!("write {}", form.in_words()),
         };
-        (format!("{} is no `{key}`", quoted(text)), Some(help))
+        (format!("{place} cannot be {}", quoted(text)), Some(help))
     });
 }
 
-fn check_list(node: &Node<'_>, key: &str, of: &Form, most: usize, form: &Form, findings: &mut Findings<'_, '_>) {
-    let Some(items) = node.list() else { return wrong_type(node, key, form, findings) };
+fn check_list(node: &Node<'_>, place: Place<'_>, of: &Form, most: usize, form: &Form, findings: &mut Findings<'_, '_>) {
+    let Some(items) = node.list() else { return wrong_type(node, place, form, findings) };
     if items.len() > most {
-        findings.add(&rule::TOO_MANY, node.at, || format!("`{key}` has {} items; {most} are allowed", items.len()));
+        let count = items.len();
+        findings.add(&rule::TOO_MANY, node.at, || format!("{place} has {count} items; {most} are allowed"));
     }
+    let (Place::Key(key) | Place::Item(key)) = place;
     for item in items.iter().take(most) {
-        check_form(item, key, of, findings);
+        check_form(item, Place::Item(key), of, findings);
     }
 }
 
-fn check_mapping(node: &Node<'_>, key: &str, form: &Form, findings: &mut Findings<'_, '_>) {
+fn check_mapping(node: &Node<'_>, place: Place<'_>, form: &Form, findings: &mut Findings<'_, '_>) {
     match node.mapping() {
         Some(_) => check_value(node, findings),
-        None => wrong_type(node, key, form, findings),
+        None => wrong_type(node, place, form, findings),
     }
 }
 
-fn check_text_mapping(node: &Node<'_>, key: &str, form: &Form, findings: &mut Findings<'_, '_>) {
-    let Some(pairs) = node.mapping() else { return wrong_type(node, key, form, findings) };
+fn check_text_mapping(node: &Node<'_>, place: Place<'_>, form: &Form, findings: &mut Findings<'_, '_>) {
+    let Some(pairs) = node.mapping() else { return wrong_type(node, place, form, findings) };
     for pair in pairs {
-        lint_text(&pair.key, key, pair.at, findings);
-        if pair.value.is_null() {
-            findings.add(&rule::EMPTY_VALUE, pair.at, || {
-                format!("{} has no value and counts as absent", quoted(&pair.key))
-            });
-        } else if let Some(text) = pair.value.text() {
-            lint_text(text, &pair.key, pair.value.at, findings);
-        } else {
-            wrong_type(&pair.value, &pair.key, &Form::Text, findings);
+        let key = Place::Key(&pair.key);
+        lint_at(&pair.key, &key, pair.at, findings);
+        match pair.value.text() {
+            Some(text) => lint_at(text, &key, pair.value.at, findings),
+            None if pair.value.is_null() => {
+                findings.add(&rule::EMPTY_VALUE, pair.at, || format!("{key} has no value and counts as absent"));
+            }
+            None => wrong_type(&pair.value, key, &Form::Text, findings),
         }
     }
 }
@@ -243,50 +242,100 @@ fn lint_values(node: &Node<'_>, findings: &mut Findings<'_, '_>) {
 }
 
 /// Reports the characters in a text that no model and no terminal should be sent.
-pub(crate) fn lint_text(text: &str, key: &str, at: Position, findings: &mut Findings<'_, '_>) {
+pub(crate) fn lint_text(text: &str, what: &str, at: Position, findings: &mut Findings<'_, '_>) {
+    lint_at(text, &what, at, findings);
+}
+
+fn lint_at(text: &str, what: &dyn std::fmt::Display, at: Position, findings: &mut Findings<'_, '_>) {
     for bad in lint::lint(text) {
         findings.add(bad.rule, at, || {
-            let what = if bad.character == '\u{1b}' { "an ANSI escape, " } else { "" };
-            let key = if key.contains(' ') { key.to_owned() } else { quoted(key) };
-            format!("{key} holds {what}U+{:04X}, as character {}", bad.character as u32, bad.index)
+            let escape = if bad.character == '\u{1b}' { "an ANSI escape, " } else { "" };
+            format!("{what} holds {escape}U+{:04X}, as character {}", bad.character as u32, bad.index)
         });
     }
+}
+
+fn no_block(node: &Node<'_>, block: &Block, findings: &mut Findings<'_, '_>) {
+    if matches!(node.data, Data::Broken) {
+        return;
+    }
+    findings.add_with_help(&rule::WRONG_TYPE, node.at, || {
+        let message = format!("{} is a mapping of keys to values, and {} stands here", block.one, type_in_words(node));
+        let help = match node.text() {
+            Some(text) if block.key("name").is_some() => {
+                format!("write `name: …` and the other keys of {}, if {} is its name", block.one, quoted(text))
+            }
+            Some(_) | None => format!("write the keys of {}, each with its value", block.one),
+        };
+        (message, Some(help))
+    });
+}
+
+fn missing_key(key: &Key, pair: Option<&Pair<'_>>, node: &Node<'_>, block: &Block, findings: &mut Findings<'_, '_>) {
+    let at = pair.map_or(node.at, |pair| pair.at);
+    findings.add_with_help(&rule::MISSING_KEY, at, || {
+        let what = pair.map_or("no", |_| "no value for");
+        let message = format!("{} has {what} `{}`", described(node, block), key.name);
+        (message, Some(format!("add `{}: …`: {}", key.name, key.meaning)))
+    });
 }
 
 fn unknown_key(pair: &Pair<'_>, block: &Block, findings: &mut Findings<'_, '_>) {
     findings.add_with_help(&rule::UNKNOWN_KEY, pair.at, || {
         let known = block.keys().map(|key| (key.name, key.also));
-        let help = match meant_word(&pair.key, known) {
-            Some(name) => Some(format!("did you mean `{name}`?")),
-            None => {
-                let names: Vec<&str> = block.keys().map(|key| key.name).collect();
-                Some(format!("{} {} has: {}", article(block.name), block.name, names.join(", ")))
-            }
+        let help = if block.name == TOOL.name && AGENT.key(&pair.key).is_some() {
+            format!("`{}` belongs in an agent's manifest, `agents/<name>/agent.yaml`", pair.key)
+        } else if let Some(name) = meant_word(&pair.key, known) {
+            format!("did you mean `{name}`?")
+        } else {
+            let names: Vec<&str> = block.keys().map(|key| key.name).collect();
+            format!("{} has: {}", block.one, names.join(", "))
         };
-        (format!("{} {} has no key {}", article(block.name), block.name, quoted(&pair.key)), help)
+        (format!("{} has no key {}", block.one, quoted(&pair.key)), Some(help))
     });
 }
 
-/// The known word that a wrong one means: another spelling of it, a word that people use for it, or a near one.
+/// The known word that a wrong one means: another spelling of it, a word that people use for it, its beginning, or a
+/// near one.
 fn meant_word<'k>(wrong: &str, known: impl Iterator<Item = (&'k str, &'k [&'k str])> + Clone) -> Option<&'k str> {
+    const SHORTEST_BEGINNING: usize = 3;
     let folded = fold(wrong);
     let by = |fits: &dyn Fn(&str, &[&str]) -> bool| {
         known.clone().find(|(name, also)| fits(name, also)).map(|(name, _)| name)
     };
     by(&|name, _| fold(name) == folded)
         .or_else(|| by(&|_, also| also.iter().any(|word| fold(word) == folded)))
+        .or_else(|| by(&|name, _| folded.len() >= SHORTEST_BEGINNING && fold(name).starts_with(&folded)))
         .or_else(|| nearest(wrong, known.clone().map(|(name, _)| name)))
 }
 
-fn wrong_type(node: &Node<'_>, key: &str, form: &Form, findings: &mut Findings<'_, '_>) {
+fn wrong_type(node: &Node<'_>, place: Place<'_>, form: &Form, findings: &mut Findings<'_, '_>) {
     if matches!(node.data, Data::Broken) {
         return;
     }
     findings.add_with_help(&rule::WRONG_TYPE, node.at, || {
-        let message = format!("{} is {}, and {} stands here", quoted(key), form.in_words(), type_in_words(node));
-        let is_text = matches!(form, Form::Name(_) | Form::Line { .. } | Form::Prose { .. } | Form::Text);
-        (message, (is_text && node.is_null()).then(|| "put quotes around a text that reads `null` or `~`".to_owned()))
+        let message = format!("{place} is {}, and {} stands here", form.in_words(), type_in_words(node));
+        (message, way_to_type(node, form))
     });
+}
+
+/// How a value could be written so that it has the type that is due.
+fn way_to_type(node: &Node<'_>, form: &Form) -> Option<String> {
+    let is_text = matches!(form, Form::Name(_) | Form::Line { .. } | Form::Prose { .. } | Form::Text);
+    match (form, &node.data) {
+        _ if is_text && node.is_null() => Some("put quotes around a text that reads `null` or `~`".to_owned()),
+        (Form::List { .. }, Data::Scalar { text, .. }) => {
+            Some(format!("write a list: `[{}]`", text.chars().take(40).collect::<String>()))
+        }
+        (Form::List { .. }, Data::Mapping(_)) => Some("begin each item with `- `".to_owned()),
+        (Form::Schema, Data::Scalar { text, .. }) if ARGUMENT_TYPES.iter().any(|word| word.name == text) => {
+            Some(format!("write `{{type: {text}}}`"))
+        }
+        (Form::Whole { .. } | Form::Number, Data::Scalar { text, plain: false }) if text.parse::<f64>().is_ok() => {
+            Some("remove the quotes".to_owned())
+        }
+        _ => Some(format!("write {}", form.in_words())),
+    }
 }
 
 fn type_in_words(node: &Node<'_>) -> &'static str {
@@ -302,13 +351,10 @@ fn type_in_words(node: &Node<'_>) -> &'static str {
     }
 }
 
-fn described(pairs: &[Pair<'_>], block: &Block) -> String {
-    match pairs.iter().find(|pair| pair.key == "name").and_then(|pair| pair.value.text()) {
+fn described(node: &Node<'_>, block: &Block) -> String {
+    let name = node.mapping().and_then(|pairs| pairs.iter().find(|pair| pair.key == "name"));
+    match name.and_then(|pair| pair.value.text()) {
         Some(name) => format!("{} {}", block.name, quoted(name)),
         None => format!("the {}", block.name),
     }
-}
-
-fn article(name: &str) -> &'static str {
-    if name.starts_with(['a', 'e', 'i', 'o', 'u']) { "an" } else { "a" }
 }

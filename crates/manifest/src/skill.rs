@@ -11,7 +11,7 @@ use crate::findings::Findings;
 use crate::keys::Keys;
 use crate::percent::undo_percent;
 use crate::read::{Beside, Lookup};
-use crate::reference::SKILL;
+use crate::reference::{SKILL, SKILL_NAME};
 use crate::rule;
 use crate::shape::{check_block, lint_text};
 use crate::yaml;
@@ -46,7 +46,7 @@ pub(crate) fn skill(
     check_block(&root, &SKILL, findings);
     let keys = Keys::of(&root)?;
     let (name, position) = keys.text_at("name").unwrap_or(("", keys.at));
-    check_folder(name, position, folder, findings);
+    check_folder(name, position, folder, &SKILL_NAME, findings);
     let field = |key: &str| keys.text(key).map(|text| (key.to_owned(), text.to_owned()));
     Some(SkillManifest {
         name: name.to_owned(),

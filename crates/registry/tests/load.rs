@@ -141,7 +141,7 @@ fn folders_and_compiled_in_files_load_alike() {
     }
     let compiled = load(&[Source::Compiled(FILES)]);
     let on_disk = load_folder(&folder);
-    assert_eq!(codes(&compiled), [104, 52, 101]);
+    assert_eq!(codes(&compiled), [91, 52, 101]);
     assert_eq!(codes(&compiled), codes(&on_disk));
     assert_eq!(names(&compiled), names(&on_disk));
     let Origin::Compiled(files) = &compiled.catalog.entries()[0].origin else { panic!("compiled in") };
@@ -190,7 +190,7 @@ fn a_catalog_that_is_missing_or_no_folder_or_empty_is_told() {
     let at = |path: &str| codes(&load(&[Source::Folder(folder.path().join(path))]));
     assert_eq!(at("gone"), [100]);
     assert_eq!(at("file"), [100]);
-    assert_eq!(codes(&load_folder(&folder)), [105]);
+    assert_eq!(codes(&load_folder(&folder)), [104]);
 }
 
 #[test]
@@ -217,7 +217,7 @@ fn a_manifest_beyond_1_mib_is_not_even_read() {
     let file = fs::OpenOptions::new().write(true).open(folder.path().join("tools/a/tool.yaml")).unwrap();
     // Sparse: a terabyte that would fill the memory if it were read.
     file.set_len(1 << 40).unwrap();
-    assert_eq!(codes(&load_folder(&folder)), [2]);
+    assert_eq!(codes(&load_folder(&folder)), [1]);
 }
 
 #[cfg(unix)]
@@ -231,7 +231,7 @@ fn links_that_lead_somewhere_are_followed_and_the_others_are_told() {
     link(Path::new("c"), "c");
     let loaded = load_folder(&folder);
     assert_eq!(names(&loaded), ["a"]);
-    assert_eq!(codes(&loaded), [1, 1, 1], "{}", render(&loaded.findings));
+    assert_eq!(codes(&loaded), [105, 105, 105], "{}", render(&loaded.findings));
 }
 
 #[test]
