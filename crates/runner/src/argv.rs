@@ -1,0 +1,332 @@
+//! Arguments as elements of an argument vector: one value is one element, and no value is ever taken for an option.
+//!
+//! `[action] --name value … positional …`: options first, then positionals, each in the manifest's order.
+//!
+//! - A value that begins with `-` stands in one element with its name, `--name=value`.
+//! - `true` is the bare `--name`; `false` is nothing, or `--no-name` where the manifest says `negatable`.
+//! - Arrays and objects are JSON in one element, numbers are JSON text.
+//! - A positional that begins with `-` is refused, unless the manifest says `allow_dash`: then `--` stands before the
+//!   positionals.
+//!
+//! Start at [`elements`].
+
+use gatelatch_registry::catalog::{ActionManifest, ArgumentManifest};
+use serde_json::{Map, Value};
+
+/// The most bytes that one element may have. Linux takes 128 KiB with the closing NUL, whatever the whole may be.
+pub const LONGEST_ELEMENT: usize = if cfg!(windows) { 32_000 } else { 131_071 };
+
+/// Why arguments cannot be passed. Names them, never shows them.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum ArgvError {
+    /// It would be taken for an option.
+    #[error("argument `{argument}` begins with `-` and would be taken for an option")]
+    LeadingDash {
+        /// Its name.
+        argument: String,
+    },
+    /// No argument vector can carry it.
+    #[error("argument `{argument}` holds a NUL character")]
+    Nul {
+        /// Its name.
+        argument: String,
+    },
+    /// The system takes no element of that size.
+    #[error("argument `{argument}` has {bytes} bytes and the system passes at most {LONGEST_ELEMENT} in one")]
+    TooLarge {
+        /// Its name.
+        argument: String,
+        /// Its size.
+        bytes: usize,
+    },
+}
+
+/// The elements after the entrypoint.
+pub fn elements(action: &ActionManifest, values: &Map<String, Value>) -> Result<Vec<String>, ArgvError> {
+    let mut elements: Vec<String> = action.name.iter().cloned().collect();
+    let mut positionals = Vec::new();
+    let mut dashed = false;
+    for argument in &action.args {
+        let Some(value) = values.get(&argument.name).filter(|value| !value.is_null()) else { continue };
+        if argument.positional {
+            let text = text(value);
+            dashed |= text.starts_with('-');
+            positionals.push(checked_positional(argument, text)?);
+        } else {
+            push_option(argument, value, &mut elements)?;
+        }
+    }
+    if dashed {
+        elements.push("--".to_owned());
+    }
+    elements.extend(positionals);
+    Ok(elements)
+}
+
+fn push_option(argument: &ArgumentManifest, value: &Value, elements: &mut Vec<String>) -> Result<(), ArgvError> {
+    let name = &argument.name;
+    match value {
+        Value::Bool(true) => elements.push(format!("--{name}")),
+        Value::Bool(false) if argument.negatable => elements.push(format!("--no-{name}")),
+        Value::Bool(false) => {}
+        _ => {
+            let text = text(value);
+            if text.starts_with('-') {
+                elements.push(checked(argument, format!("--{name}={text}"))?);
+            } else {
+                elements.push(format!("--{name}"));
+                elements.push(checked(argument, text)?);
+            }
+        }
+    }
+    Ok(())
+}
+
+fn checked_positional(argument: &ArgumentManifest, text: String) -> Result<String, ArgvError> {
+    if text.starts_with('-') && !argument.allow_dash {
+        return Err(ArgvError::LeadingDash { argument: argument.name.clone() });
+    }
+    checked(argument, text)
+}
+
+fn checked(argument: &ArgumentManifest, element: String) -> Result<String, ArgvError> {
+    if element.contains('\0') {
+        return Err(ArgvError::Nul { argument: argument.name.clone() });
+    }
+    if element.len() > LONGEST_ELEMENT {
+        return Err(ArgvError::TooLarge { argument: argument.name.clone(), bytes: element.len() });
+    }
+    Ok(element)
+}
+
+/// Text as it is, everything else as JSON.
+fn text(value: &Value) -> String {
+    match value {
+        Value::String(text) => text.clone(),
+        other => other.to_string(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use gatelatch_registry::catalog::{ArgumentType, Limits};
+    use proptest::prelude::*;
+    use serde_json::json;
+
+    fn argument(name: &str, kind: ArgumentType) -> ArgumentManifest {
+        ArgumentManifest {
+            name: name.to_owned(),
+            kind,
+            required: false,
+            description: String::new(),
+            default: None,
+            choices: Vec::new(),
+            minimum: None,
+            maximum: None,
+            pattern: None,
+            items: None,
+            positional: false,
+            allow_dash: false,
+            negatable: false,
+            position: Default::default(),
+        }
+    }
+
+    fn positional(name: &str, allow_dash: bool) -> ArgumentManifest {
+        ArgumentManifest { positional: true, allow_dash, ..argument(name, ArgumentType::String) }
+    }
+
+    fn action(args: Vec<ArgumentManifest>) -> ActionManifest {
+        ActionManifest {
+            name: Some("do-it".to_owned()),
+            description: String::new(),
+            effect: None,
+            because: None,
+            approval: false,
+            args,
+            output: None,
+            examples: Vec::new(),
+            triggers: Vec::new(),
+            limits: Limits::default(),
+            cwd: None,
+            env: Vec::new(),
+            idempotent: false,
+            open_world: false,
+            narrow_with: Vec::new(),
+            position: Default::default(),
+        }
+    }
+
+    fn check(args: Vec<ArgumentManifest>, values: Value, expected: Result<&[&str], ArgvError>) {
+        let values = values.as_object().unwrap().clone();
+        let expected = expected.map(|elements| elements.iter().map(|element| (*element).to_owned()).collect());
+        assert_eq!(elements(&action(args), &values), expected);
+    }
+
+    #[test]
+    fn each_type_has_its_form() {
+        let args = vec![
+            argument("text", ArgumentType::String),
+            argument("whole", ArgumentType::Integer),
+            argument("real", ArgumentType::Number),
+            argument("list", ArgumentType::Array),
+            argument("map", ArgumentType::Object),
+            argument("file", ArgumentType::Path),
+        ];
+        let values = json!({
+            "file": "a b.xlsx", "map": {"k": "v w"}, "list": [1, "-x"], "real": 1.5, "whole": 7, "text": "",
+        });
+        let expected = [
+            "do-it",
+            "--text",
+            "",
+            "--whole",
+            "7",
+            "--real",
+            "1.5",
+            "--list",
+            r#"[1,"-x"]"#,
+            "--map",
+            r#"{"k":"v w"}"#,
+            "--file",
+            "a b.xlsx",
+        ];
+        check(args, values, Ok(&expected));
+    }
+
+    #[test]
+    fn booleans_are_bare_flags() {
+        let plain = argument("plain", ArgumentType::Boolean);
+        let negatable = ArgumentManifest { negatable: true, ..argument("both", ArgumentType::Boolean) };
+        let args = vec![plain, negatable];
+        check(args.clone(), json!({"plain": true, "both": true}), Ok(&["do-it", "--plain", "--both"]));
+        check(args.clone(), json!({"plain": false, "both": false}), Ok(&["do-it", "--no-both"]));
+        check(args, json!({"plain": null}), Ok(&["do-it"]));
+    }
+
+    #[test]
+    fn a_value_that_begins_with_a_dash_shares_its_name_s_element() {
+        let args = vec![argument("number", ArgumentType::Integer), argument("text", ArgumentType::String)];
+        check(args, json!({"number": -5, "text": "--force"}), Ok(&["do-it", "--number=-5", "--text=--force"]));
+    }
+
+    #[test]
+    fn positionals_follow_the_options_in_the_manifest_s_order() {
+        let args = vec![positional("to", false), argument("flag", ArgumentType::Boolean), positional("from", true)];
+        check(args, json!({"from": "b", "to": "a", "flag": true}), Ok(&["do-it", "--flag", "a", "b"]));
+    }
+
+    #[test]
+    fn a_positional_that_begins_with_a_dash_is_refused_or_fenced_off() {
+        let refused = ArgvError::LeadingDash { argument: "file".to_owned() };
+        check(vec![positional("file", false)], json!({"file": "-rf"}), Err(refused));
+        check(vec![positional("file", true)], json!({"file": "-rf"}), Ok(&["do-it", "--", "-rf"]));
+        let number = ArgumentManifest { kind: ArgumentType::Integer, ..positional("number", false) };
+        check(vec![number], json!({"number": -1}), Err(ArgvError::LeadingDash { argument: "number".to_owned() }));
+    }
+
+    #[test]
+    fn what_the_system_does_not_take_is_refused_by_name() {
+        let args = vec![argument("text", ArgumentType::String)];
+        check(args.clone(), json!({"text": "a\0b"}), Err(ArgvError::Nul { argument: "text".to_owned() }));
+        let longest = "x".repeat(LONGEST_ELEMENT);
+        check(args.clone(), json!({"text": longest.clone()}), Ok(&["do-it", "--text", &longest]));
+        let too_large = ArgvError::TooLarge { argument: "text".to_owned(), bytes: LONGEST_ELEMENT + 1 };
+        check(args, json!({"text": longest + "x"}), Err(too_large));
+    }
+
+    /// What a program with the usual rules reads: options with their values, then what is left.
+    fn read_back(action: &ActionManifest, elements: &[String]) -> (Map<String, Value>, Vec<String>) {
+        let (mut options, mut rest, mut at) = (Map::new(), Vec::new(), elements.iter().skip(1));
+        let mut fenced = false;
+        while let Some(element) = at.next() {
+            match element.strip_prefix("--") {
+                Some("") if !fenced => fenced = true,
+                Some(option) if !fenced => {
+                    let (name, value) = match option.split_once('=') {
+                        Some((name, value)) => (name, Value::from(value)),
+                        None if is_flag(action, option) => (option, Value::Bool(true)),
+                        None => (option, Value::from(at.next().unwrap().as_str())),
+                    };
+                    assert!(action.args.iter().any(|argument| argument.name == name), "`{name}` became an option");
+                    assert!(options.insert(name.to_owned(), value).is_none(), "`{name}` came twice");
+                }
+                _ => {
+                    assert!(fenced || !element.starts_with('-'), "`{element}` became an option");
+                    rest.push(element.clone());
+                }
+            }
+        }
+        (options, rest)
+    }
+
+    fn is_flag(action: &ActionManifest, name: &str) -> bool {
+        action.args.iter().any(|argument| argument.name == name && argument.kind == ArgumentType::Boolean)
+    }
+
+    fn value() -> impl Strategy<Value = Value> {
+        let text = "[-=a-c \"'$`\\\\\n;é]{0,8}";
+        prop_oneof![
+            text.prop_map(Value::from),
+            any::<i64>().prop_map(Value::from),
+            any::<bool>().prop_map(Value::from),
+            proptest::collection::vec(text, 0..3).prop_map(Value::from),
+            (text, text).prop_map(|(key, value)| json!({ key: value })),
+        ]
+    }
+
+    fn kind_of(value: &Value) -> ArgumentType {
+        match value {
+            Value::Bool(_) => ArgumentType::Boolean,
+            Value::Number(_) => ArgumentType::Integer,
+            Value::Array(_) => ArgumentType::Array,
+            Value::Object(_) => ArgumentType::Object,
+            Value::String(_) | Value::Null => ArgumentType::String,
+        }
+    }
+
+    proptest! {
+        #![proptest_config(ProptestConfig { cases: 500, ..ProptestConfig::default() })]
+
+        #[test]
+        fn no_argument_becomes_two_elements_and_no_value_becomes_a_flag(
+            given in proptest::collection::vec((value(), any::<bool>(), any::<bool>()), 0..6),
+        ) {
+            let mut args = Vec::new();
+            let mut values = Map::new();
+            for (number, (value, positional, allow_dash)) in given.iter().enumerate() {
+                let name = format!("arg-{number}");
+                let argument = argument(&name, kind_of(value));
+                args.push(ArgumentManifest { positional: *positional, allow_dash: *allow_dash, ..argument });
+                values.insert(name, value.clone());
+            }
+            let action = action(args);
+            let refused = action.args.iter().any(|argument| {
+                argument.positional && !argument.allow_dash && text(&values[&argument.name]).starts_with('-')
+            });
+            match elements(&action, &values) {
+                Err(ArgvError::LeadingDash { .. }) => prop_assert!(refused),
+                Err(other) => prop_assert!(false, "{}", other),
+                Ok(elements) => {
+                    prop_assert!(!refused);
+                    let (options, rest) = read_back(&action, &elements);
+                    let expected: Map<String, Value> = action.args.iter()
+                        .filter(|argument| !argument.positional && values[&argument.name] != json!(false))
+                        .map(|argument| {
+                            let value = &values[&argument.name];
+                            let read = if value.is_boolean() { value.clone() } else { Value::from(text(value)) };
+                            (argument.name.clone(), read)
+                        })
+                        .collect();
+                    prop_assert_eq!(options, expected);
+                    let positionals: Vec<String> = action.args.iter()
+                        .filter(|argument| argument.positional)
+                        .map(|argument| text(&values[&argument.name]))
+                        .collect();
+                    prop_assert_eq!(rest, positionals);
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,51 @@
+//! How many runs of one entry are under way at once.
+//!
+//! Those over the limit wait in line, first come first served. The line is an entry's; an action whose own limit is
+//! lower has a second one of its own.
+
+use std::collections::HashMap;
+use std::sync::{Arc, Mutex, PoisonError};
+
+use gatelatch_registry::catalog::{ActionManifest, EntryManifest, Kind};
+use tokio::sync::{OwnedSemaphorePermit, Semaphore};
+
+/// Whose line: an entry's, or an action's.
+type Key = (Kind, String, Option<String>);
+
+/// Every line that anybody ever stood in.
+#[derive(Debug, Default)]
+pub(crate) struct Slots {
+    // Held for a look-up, never across a wait.
+    lines: Mutex<HashMap<Key, Arc<Semaphore>>>,
+}
+
+/// The right to run; given back when it is dropped, whatever became of the run.
+#[derive(Debug)]
+pub(crate) struct Slot {
+    _of_action: Option<OwnedSemaphorePermit>,
+    _of_entry: Option<OwnedSemaphorePermit>,
+}
+
+impl Slots {
+    /// Waits for a free slot.
+    pub(crate) async fn take(&self, entry: &EntryManifest, action: &ActionManifest) -> Slot {
+        let most = entry.actions.iter().map(|action| action.limits.max_concurrent).max().unwrap_or(1);
+        let own = action.limits.max_concurrent;
+        // The action's first: whoever waits for it must not keep the entry's other actions from running.
+        let of_action = match own < most {
+            true => self.line(entry, action.name.as_deref().or(Some("")), own).acquire_owned().await.ok(),
+            false => None,
+        };
+        // A line is never closed, so that it cannot fail.
+        let of_entry = self.line(entry, None, most).acquire_owned().await.ok();
+        Slot { _of_action: of_action, _of_entry: of_entry }
+    }
+
+    fn line(&self, entry: &EntryManifest, action: Option<&str>, places: u32) -> Arc<Semaphore> {
+        let key = (entry.kind, entry.name.clone(), action.map(str::to_owned));
+        // The map is whole between any two statements, so a panic elsewhere does not spoil it.
+        let mut lines = self.lines.lock().unwrap_or_else(PoisonError::into_inner);
+        let line = lines.entry(key).or_insert_with(|| Arc::new(Semaphore::new(places.max(1) as usize)));
+        Arc::clone(line)
+    }
+}
