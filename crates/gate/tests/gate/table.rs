@@ -114,7 +114,7 @@ fn catalog(subject: Entry) -> Catalog {
     let entries = vec![
         subject,
         tool("mailbox", mailbox.into()),
-        tool("vault", vec![safe]),
+        tool("locker", vec![safe]),
         tool("mystery", vec![action(Some("frobnicate"))]),
     ];
     Catalog::link(entries, Vec::new())
