@@ -1,1 +1,43 @@
-fn main() {}
+//! Checks and generated files. Owns what must hold of the repository as a whole; nothing depends on it.
+//!
+//! `cargo xtask ci` is what CI runs. Start at [`ci`]; the checks of habits are this package's own tests, in [`tidy`].
+
+mod bench;
+mod ci;
+mod clients;
+mod step;
+#[cfg(test)]
+mod tidy;
+
+use std::process::ExitCode;
+
+const USAGE: &str = "\
+usage: cargo xtask <task>
+
+  ci [--full]   everything that CI checks; --full adds every client and the long runs
+  bench         speed and size, side by side with a floor; JSON on standard output
+  clients NAME… the third-party MCP clients against the release binary (all without a name)
+";
+
+fn main() -> ExitCode {
+    let words: Vec<String> = std::env::args().skip(1).collect();
+    let words: Vec<&str> = words.iter().map(String::as_str).collect();
+    let done = match words.as_slice() {
+        ["ci"] => ci::run(false),
+        ["ci", "--full"] => ci::run(true),
+        ["bench"] => bench::run(),
+        ["bench-floor", bytes] => bench::floor(bytes),
+        ["clients", names @ ..] => clients::run(names),
+        _ => {
+            step::say(USAGE);
+            return ExitCode::from(2);
+        }
+    };
+    match done {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(error) => {
+            step::say(&format!("xtask: {error:#}"));
+            ExitCode::FAILURE
+        }
+    }
+}

@@ -1,0 +1,117 @@
+//! What the road gives back: one JSON value, how it came about, and what to say beside it.
+
+use gatelatch_discovery::help::UsageError;
+use gatelatch_gate::decision::Refusal;
+use gatelatch_registry::catalog::Kind;
+use gatelatch_runner::runner::RunError;
+use serde_json::{Map, Value, json};
+
+/// How a request ended. The command line has an exit code for each, MCP an `isError` for all but `Done`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Status {
+    /// It did what was asked.
+    Done,
+    /// The request itself was wrong; the value says what would be right.
+    Usage,
+    /// A human must agree first.
+    ApprovalRequired,
+    /// Not on this server, whoever agrees.
+    Denied,
+    /// A program, a secret or a file is missing.
+    NotReady,
+    /// The program ran and failed, or could not be started.
+    Failed,
+    /// The program was ended because its time was up.
+    TimedOut,
+    /// The caller took the request back.
+    Cancelled,
+}
+
+/// The answer to one request.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Answer {
+    /// The result, or `{error, message, …}`.
+    pub value: Value,
+    /// How it ended.
+    pub status: Status,
+    /// What the caller should know beside the result: a respelled argument, a result that does not fit its schema.
+    pub notes: Vec<String>,
+    /// The action's arguments that make its result smaller, for the hint of a cut result.
+    pub narrow_with: Vec<String>,
+}
+
+impl Answer {
+    /// A request that did what was asked.
+    pub fn done(value: Value) -> Answer {
+        Answer { value, status: Status::Done, notes: Vec::new(), narrow_with: Vec::new() }
+    }
+
+    /// A request that was wrong.
+    pub fn usage(error: &UsageError) -> Answer {
+        Answer::failure(Status::Usage, error.to_value())
+    }
+
+    /// A request that failed: `value` is `{error, message, …}`.
+    pub fn failure(status: Status, value: Value) -> Answer {
+        Answer { value, status, notes: Vec::new(), narrow_with: Vec::new() }
+    }
+
+    /// Whether it ended as an error.
+    pub fn is_error(&self) -> bool {
+        self.status != Status::Done
+    }
+}
+
+/// A call that waits for a human.
+pub(crate) fn approval_required(refusal: &Refusal) -> Answer {
+    let mut value = refused("approval_required", refusal);
+    value.insert("confirm_with".to_owned(), refusal.confirm_with().into());
+    Answer::failure(Status::ApprovalRequired, Value::Object(value))
+}
+
+/// A call that nobody can let through here.
+pub(crate) fn denied(refusal: &Refusal) -> Answer {
+    Answer::failure(Status::Denied, Value::Object(refused("denied", refusal)))
+}
+
+fn refused(error: &str, refusal: &Refusal) -> Map<String, Value> {
+    let entry = &refusal.call.entry().manifest;
+    let mut value = Map::new();
+    value.insert("error".to_owned(), error.into());
+    value.insert("message".to_owned(), refusal.message.clone().into());
+    value.insert(entry.kind.as_str().to_owned(), entry.name.clone().into());
+    if let Some(action) = &refusal.call.action().name {
+        value.insert("action".to_owned(), action.clone().into());
+    }
+    value.insert("effect".to_owned(), refusal.ruling.effect.as_str().into());
+    value.insert("because".to_owned(), refusal.ruling.because.clone().into());
+    value
+}
+
+/// A run that did not end well. The one place that says which error the caller sees for which.
+pub(crate) fn run_failed(kind: Kind, name: &str, action: Option<&str>, error: &RunError) -> Answer {
+    let status = match error {
+        RunError::NotReady(_) => Status::NotReady,
+        RunError::TimedOut { .. } => Status::TimedOut,
+        RunError::Cancelled => Status::Cancelled,
+        RunError::InputTooLarge { .. } => Status::Usage,
+        _ => Status::Failed,
+    };
+    let what = action
+        .map_or_else(|| format!("{kind} `{name}`", kind = kind.as_str()), |action| format!("`{name}` `{action}`"));
+    let mut value = json!({ "error": error.code(), "message": format!("{what}: {error}") });
+    match error {
+        RunError::Failed { exit_code, error } => {
+            value["exit_code"] = (*exit_code).into();
+            value["detail"] = error.clone();
+        }
+        RunError::OutputTooLarge { head, narrow_with, .. } => {
+            value["head"] = head.clone().into();
+            if !narrow_with.is_empty() {
+                value["narrow_with"] = narrow_with.clone().into();
+            }
+        }
+        _ => {}
+    }
+    Answer::failure(status, value)
+}

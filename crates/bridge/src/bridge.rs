@@ -1,0 +1,289 @@
+//! The road itself.
+
+use std::cell::RefCell;
+use std::collections::HashMap;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::Instant;
+
+use gatelatch_discovery::help;
+use gatelatch_discovery::index::Index;
+use gatelatch_discovery::ladder::{self, Request, View};
+use gatelatch_gate::call::Call;
+use gatelatch_gate::decision::{self, Door, Policy, Ruling, Verdict};
+use gatelatch_registry::arguments::Arguments;
+use gatelatch_registry::catalog::{ActionManifest, Catalog, Entry, Kind, Skill};
+use gatelatch_runner::readiness::readiness;
+use gatelatch_runner::runner::{RunError, Runner, Steps};
+use serde_json::{Value, json};
+use tokio_util::sync::CancellationToken;
+
+use crate::answer::{self, Answer, Status};
+use crate::output;
+use crate::recorder::{Event, Recorder, Step};
+use crate::skill;
+
+/// What every front shares: the catalog, the policy, the runner and the recorder.
+pub struct Bridge {
+    catalog: Arc<Catalog>,
+    index: Index,
+    policy: Policy,
+    runner: Runner,
+    recorder: Box<dyn Recorder>,
+    capabilities_max_bytes: usize,
+    requests: AtomicU64,
+}
+
+/// What a front asks to run.
+#[derive(Clone, Debug)]
+pub struct RunRequest {
+    /// Which front asks, for the record.
+    pub front: &'static str,
+    /// `Tool` or `Agent`.
+    pub kind: Kind,
+    /// The entry's name.
+    pub name: String,
+    /// The action's name; may be absent where the entry has just one.
+    pub action: Option<String>,
+    /// The raw arguments.
+    pub args: Value,
+    /// Through which door.
+    pub door: Door,
+}
+
+impl Bridge {
+    /// Puts the parts together. `capabilities_max_bytes` is the size over which a full schema becomes an index.
+    pub fn new(
+        catalog: Arc<Catalog>,
+        policy: Policy,
+        runner: Runner,
+        recorder: Box<dyn Recorder>,
+        capabilities_max_bytes: usize,
+    ) -> Bridge {
+        let index = Index::build(&catalog);
+        Bridge { catalog, index, policy, runner, recorder, capabilities_max_bytes, requests: AtomicU64::new(0) }
+    }
+
+    /// The catalog that this road serves.
+    pub fn catalog(&self) -> &Arc<Catalog> {
+        &self.catalog
+    }
+
+    /// What there is, narrowest answer first.
+    pub fn capabilities(&self, request: &Request) -> Answer {
+        self.with_view(|view| match ladder::capabilities(view, request) {
+            Ok(value) => Answer::done(value),
+            Err(error) => Answer::usage(&error),
+        })
+    }
+
+    /// A skill's text: `name`, or `name/file` for a file that lies beside it; every skill without a name.
+    pub fn skill(&self, name: Option<&str>) -> Answer {
+        let Some(name) = name else {
+            let skills: Vec<Value> = self
+                .catalog
+                .skills()
+                .iter()
+                .map(|skill| json!({ "name": skill.manifest.name, "description": skill.manifest.description }))
+                .collect();
+            return Answer::done(json!({ "skills": skills, "next": "call get_skill with one `name`" }));
+        };
+        let (name, path) = name.split_once('/').map_or((name, None), |(name, path)| (name, Some(path)));
+        let Some(skill) = self.catalog.skill(name) else {
+            return self.with_view(|view| Answer::usage(&help::unknown_entry(view, Kind::Skill, name)));
+        };
+        match path {
+            None => Answer::done(whole_skill(skill)),
+            Some(path) => skill_file(skill, path),
+        }
+    }
+
+    /// Runs a call if it may run now.
+    pub async fn run(&self, request: RunRequest, cancelled: CancellationToken, steps: Option<Steps>) -> Answer {
+        let call = match self.checked(&request) {
+            Ok(call) => call,
+            Err(answer) => return answer,
+        };
+        let (entry, action) = (call.entry().clone(), call.action().clone());
+        let notes: Vec<String> =
+            call.arguments().respelled().iter().map(|(was, is)| format!("took argument `{was}` for `{is}`")).collect();
+        let number = self.requests.fetch_add(1, Ordering::Relaxed) + 1;
+        let event = |step| Event {
+            request: number,
+            front: request.front,
+            kind: entry.manifest.kind,
+            entry: entry.manifest.name.clone(),
+            version: entry.manifest.version.clone(),
+            action: action.name.clone(),
+            door: request.door,
+            arguments: Vec::new(),
+            step,
+        };
+        let arguments: Vec<String> = call.arguments().values().keys().cloned().collect();
+        let ruling = decision::ruling(&self.catalog, &entry, &action);
+        let verdict = decision::decide(&self.catalog, &self.policy, request.door, call);
+        self.recorder.record(&Event { arguments, ..event(told(&verdict, ruling)) });
+        let approved = match verdict {
+            Verdict::Run(approved) => approved,
+            Verdict::AskFirst(refusal) => return Answer { notes, ..answer::approval_required(&refusal) },
+            Verdict::Denied(refusal) => return Answer { notes, ..answer::denied(&refusal) },
+        };
+        let started = Instant::now();
+        let mut answer = match self.runner.run(approved, cancelled, steps).await {
+            Ok(done) => {
+                let mut answer = Answer::done(done.value);
+                answer.notes.extend(output::mismatch(&action, &answer.value));
+                answer
+            }
+            Err(error) => self.failed(&entry, &action, &error),
+        };
+        answer.notes.splice(0..0, notes);
+        answer.narrow_with = action.narrow_with.clone();
+        self.recorder.record(&event(Step::Outcome {
+            status: answer.status,
+            error: answer.is_error().then(|| answer.value["error"].as_str().unwrap_or_default().to_owned()),
+            milliseconds: u64::try_from(started.elapsed().as_millis()).unwrap_or(u64::MAX),
+        }));
+        answer
+    }
+
+    /// What [`Bridge::run`] would do: the argument vector, the names of the environment, the folder and the verdict.
+    pub fn plan(&self, request: &RunRequest) -> Answer {
+        let call = match self.checked(request) {
+            Ok(call) => call,
+            Err(answer) => return answer,
+        };
+        let plan = match self.runner.plan(&call) {
+            Ok(plan) => plan,
+            Err(error) => return self.failed(call.entry(), call.action(), &error),
+        };
+        let ruling = decision::ruling(&self.catalog, call.entry(), call.action());
+        let Ruling { effect, because, .. } = &ruling;
+        let mut value = json!({
+            "argv": plan.argv,
+            "environment": plan.environment,
+            "working_folder": plan.working_folder,
+            "effect": effect.as_str(),
+            "because": because,
+        });
+        let verdict = decision::decide(&self.catalog, &self.policy, request.door, call);
+        value["verdict"] = verdict_word(&verdict).into();
+        if let Verdict::AskFirst(refusal) | Verdict::Denied(refusal) = &verdict {
+            value["message"] = refusal.message.clone().into();
+        }
+        Answer::done(value)
+    }
+
+    /// Why an entry cannot run now, in one line.
+    pub fn not_ready(&self, entry: &Entry) -> Option<String> {
+        readiness(self.runner.host(), entry).err().map(|why| why.to_string())
+    }
+
+    /// The gate's ruling on one action.
+    pub fn ruling(&self, entry: &Entry, action: &ActionManifest) -> Ruling {
+        decision::ruling(&self.catalog, entry, action)
+    }
+
+    /// Looks up, and checks the arguments.
+    fn checked(&self, request: &RunRequest) -> Result<Call, Answer> {
+        let Some(entry) = self.catalog.entry(request.kind, &request.name) else {
+            return Err(self.with_view(|view| Answer::usage(&help::unknown_entry(view, request.kind, &request.name))));
+        };
+        let action = request.action.as_deref();
+        let Some(index) = entry.action_index(action) else {
+            return Err(self.with_view(|view| Answer::usage(&help::unknown_action(view, entry, action))));
+        };
+        let manifest = &entry.manifest.actions[index];
+        let arguments = Arguments::parse(manifest, &request.args).map_err(|faults| {
+            self.with_view(|view| Answer::usage(&help::bad_arguments(view, entry, manifest, &request.args, &faults)))
+        })?;
+        // The index came from this very entry, so the call cannot be out of range; were it ever, it must not run.
+        Call::new(entry.clone(), index, arguments)
+            .ok_or_else(|| Answer::failure(Status::Failed, json!({ "error": "internal", "message": "no such action" })))
+    }
+
+    /// A failed run, with the manifest's own help where the child complained about an argument that nobody declared.
+    fn failed(&self, entry: &Entry, action: &ActionManifest, error: &RunError) -> Answer {
+        let manifest = &entry.manifest;
+        let mut answer = answer::run_failed(manifest.kind, &manifest.name, action.name.as_deref(), error);
+        if let RunError::Failed { error, .. } = error {
+            let help = self.with_view(|view| help::child_usage(view, entry, action, error));
+            if let Some(Value::Object(help)) = help.map(|help| help.to_value())
+                && let Value::Object(value) = &mut answer.value
+            {
+                for (key, part) in help {
+                    if key != "error" && key != "message" {
+                        value.insert(key, part);
+                    } else if key == "message" {
+                        value.insert("help".to_owned(), part);
+                    }
+                }
+            }
+        }
+        answer
+    }
+
+    /// Lends discovery what the caller may see and what is ready, each looked up once at most.
+    fn with_view<T>(&self, look: impl FnOnce(&View<'_>) -> T) -> T {
+        let known: RefCell<HashMap<(Kind, String), Option<String>>> = RefCell::default();
+        let not_ready = |entry: &Entry| {
+            let key = (entry.manifest.kind, entry.manifest.name.clone());
+            known.borrow_mut().entry(key).or_insert_with(|| self.not_ready(entry)).clone()
+        };
+        let effect = |entry: &Entry, action: &ActionManifest| {
+            let ruling = self.ruling(entry, action);
+            (ruling.effect, ruling.needs_human)
+        };
+        look(&View {
+            catalog: &self.catalog,
+            index: &self.index,
+            // An operator, at the terminal or in a client, may see all that the folder holds.
+            sees: &|_, _| true,
+            sees_skill: &|_| true,
+            not_ready: &not_ready,
+            effect: &effect,
+            max_bytes: self.capabilities_max_bytes,
+        })
+    }
+}
+
+fn told(verdict: &Verdict, ruling: Ruling) -> Step {
+    Step::Verdict { verdict: verdict_word(verdict), effect: ruling.effect, because: ruling.because }
+}
+
+fn verdict_word(verdict: &Verdict) -> &'static str {
+    match verdict {
+        Verdict::Run(_) => "run",
+        Verdict::AskFirst(_) => "approval_required",
+        Verdict::Denied(_) => "denied",
+    }
+}
+
+fn whole_skill(skill: &Skill) -> Value {
+    let files = skill::files(skill);
+    let mut value = json!({
+        "name": skill.manifest.name,
+        "description": skill.manifest.description,
+        "body": skill.manifest.body,
+    });
+    if let Some(first) = files.first() {
+        value["next"] = format!("for a file: get_skill {{\"name\": \"{}/{first}\"}}", skill.manifest.name).into();
+        value["files"] = files.into();
+    }
+    value
+}
+
+fn skill_file(skill: &Skill, path: &str) -> Answer {
+    let name = &skill.manifest.name;
+    match skill::file(skill, path) {
+        Some(text) => Answer::done(json!({ "name": format!("{name}/{path}"), "body": text })),
+        None => Answer::failure(
+            Status::Usage,
+            json!({
+                "error": "unknown_file",
+                "message": format!("skill `{name}` has no text file of that name"),
+                "files": skill::files(skill),
+            }),
+        ),
+    }
+}

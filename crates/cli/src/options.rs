@@ -1,0 +1,153 @@
+//! What can be typed.
+
+use std::path::PathBuf;
+
+use clap::{Args, Parser, Subcommand, ValueEnum};
+
+const EXIT_CODES: &str = "Exit codes: 0 done, 1 failed, 2 wrong usage, 3 approval required, 4 denied, 5 not ready, 6 timed out, 130 interrupted.";
+
+/// Serve your own scripts and tools to AI models, with a gate in front of what cannot be undone.
+#[derive(Debug, Parser)]
+#[command(name = "gatelatch", version, after_help = EXIT_CODES, disable_help_subcommand = true)]
+pub(crate) struct Options {
+    #[command(flatten)]
+    pub(crate) place: Place,
+    #[command(subcommand)]
+    pub(crate) verb: Verb,
+}
+
+/// Where the catalog and the settings are.
+#[derive(Clone, Debug, Args)]
+pub(crate) struct Place {
+    /// A folder that holds tools/, agents/, skills/; repeat for several, the first that holds a name wins.
+    /// Without any, the catalog that ships with gatelatch is served.
+    #[arg(long, global = true, value_name = "DIR")]
+    pub(crate) catalog: Vec<PathBuf>,
+    /// The settings file; without it, gatelatch.yaml is looked for upward from the working folder.
+    #[arg(long, global = true, value_name = "FILE")]
+    pub(crate) config: Option<PathBuf>,
+}
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum Verb {
+    /// Serve the catalog to an operator's client over stdio (MCP).
+    Operator {
+        /// Print the tools that clients see, as JSON, and exit.
+        #[arg(long)]
+        list: bool,
+    },
+    /// List tools, agents and skills, and what is broken or not ready.
+    List {
+        /// Print JSON.
+        #[arg(long)]
+        json: bool,
+    },
+    /// Show an entry, or one action's arguments and the call to make.
+    Show {
+        name: String,
+        action: Option<String>,
+        /// Which kind, where a name exists in two.
+        #[arg(long)]
+        kind: Option<ShownKind>,
+        /// Print JSON on one line.
+        #[arg(long)]
+        json: bool,
+    },
+    /// Find actions by what they do.
+    Search {
+        #[arg(required = true)]
+        words: Vec<String>,
+        /// Search inside one entry.
+        #[arg(long, value_name = "NAME")]
+        within: Option<String>,
+        /// Print JSON.
+        #[arg(long)]
+        json: bool,
+    },
+    /// Run an action of a tool.
+    #[command(after_help = EXIT_CODES)]
+    Run {
+        tool: String,
+        action: Option<String>,
+        #[command(flatten)]
+        call: CallOptions,
+    },
+    /// Run an agent.
+    #[command(after_help = EXIT_CODES)]
+    Agent {
+        agent: String,
+        action: Option<String>,
+        #[command(flatten)]
+        call: CallOptions,
+    },
+    /// Print a skill, or list them.
+    Skill {
+        /// The skill's name, or NAME/FILE for a file that lies beside it.
+        name: Option<String>,
+        /// Print JSON.
+        #[arg(long)]
+        json: bool,
+    },
+    /// Check every manifest and tell all that is wrong with it.
+    Check {
+        /// Print JSON.
+        #[arg(long)]
+        json: bool,
+    },
+    /// Put gatelatch into a client's configuration.
+    Connect {
+        #[command(subcommand)]
+        client: Client,
+    },
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct CallOptions {
+    /// One argument; repeat for several. Text as it is; numbers, booleans, arrays and objects as JSON.
+    #[arg(long = "arg", value_name = "NAME=VALUE")]
+    pub(crate) arg: Vec<String>,
+    /// All arguments as one JSON object; `-` reads it from standard input.
+    #[arg(long, value_name = "JSON", conflicts_with = "arg")]
+    pub(crate) args: Option<String>,
+    /// Print the result on one line.
+    #[arg(long)]
+    pub(crate) json: bool,
+    /// Print what would run, and the gate's verdict; start nothing.
+    #[arg(long)]
+    pub(crate) dry_run: bool,
+    /// Ask on this terminal before a call that cannot be undone; without a terminal it is refused.
+    #[arg(long, conflicts_with = "dry_run")]
+    pub(crate) confirm: bool,
+}
+
+#[derive(Clone, Copy, Debug, ValueEnum)]
+pub(crate) enum ShownKind {
+    Tool,
+    Agent,
+    Skill,
+}
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum Client {
+    /// opencode: the server, its permissions and a page of instructions.
+    Opencode(ConnectOptions),
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct ConnectOptions {
+    /// Write the change; without it, it is only shown.
+    #[arg(long, conflicts_with = "undo")]
+    pub(crate) write: bool,
+    /// Take back what an earlier `--write` did.
+    #[arg(long)]
+    pub(crate) undo: bool,
+    /// The client's configuration file; without it, the one that the client would read from here.
+    #[arg(long, value_name = "FILE")]
+    pub(crate) file: Option<PathBuf>,
+    /// Use the configuration that holds for all projects of this user.
+    #[arg(long, conflicts_with = "file")]
+    pub(crate) global: bool,
+    /// The name under which the client knows the server.
+    #[arg(long, default_value = "gatelatch")]
+    pub(crate) name: String,
+}

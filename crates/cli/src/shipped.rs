@@ -1,0 +1,26 @@
+//! The catalog that ships, compiled in, so that the binary alone does something real.
+
+use gatelatch_registry::catalog::CompiledFile;
+use include_dir::{Dir, include_dir};
+
+static MANIFESTS: Dir<'_> = include_dir!("$CARGO_MANIFEST_DIR/../../manifests");
+
+/// Every file of the catalog that ships, for as long as the process lives.
+pub(crate) fn catalog() -> &'static [CompiledFile] {
+    let mut files = Vec::new();
+    gather(&MANIFESTS, &mut files);
+    files.sort_by_key(|file| file.path);
+    files.leak()
+}
+
+fn gather(dir: &Dir<'static>, files: &mut Vec<CompiledFile>) {
+    for file in dir.files() {
+        // A path that is no UTF-8 cannot be in the repository; a compiled cache file may lie about after a test run.
+        if let Some(path) = file.path().to_str().filter(|path| !path.contains("__pycache__")) {
+            files.push(CompiledFile { path, bytes: file.contents() });
+        }
+    }
+    for dir in dir.dirs() {
+        gather(dir, files);
+    }
+}

@@ -1,0 +1,62 @@
+//! `gatelatch operator`: the operator server over stdio.
+
+use std::sync::Arc;
+
+use anyhow::Context;
+use gatelatch_operator::surface::{self, Operator};
+use gatelatch_protocol::digest::tools_json;
+use gatelatch_protocol::stdio::{StdioLimits, serve as serve_stdio};
+use tokio_util::sync::CancellationToken;
+
+use crate::exit::Code;
+use crate::options::Place;
+use crate::settings::Environment;
+use crate::verb::{Road, print_json};
+
+/// The level at which the server logs: every verdict and outcome, and what went wrong.
+const LEVEL: &str = "warn,gatelatch::record=info";
+
+/// Prints the list that clients see, without a transport and without a catalog.
+pub(crate) fn list() -> anyhow::Result<Code> {
+    print_json(&serde_json::json!({ "tools": tools_json(&surface::tools()) }), false)?;
+    Ok(Code::Done)
+}
+
+/// Serves until end of input or a signal.
+pub(crate) fn serve(place: &Place, environment: Environment) -> anyhow::Result<Code> {
+    let road = Road::open_with(place, environment, LEVEL)?;
+    let operator = Operator::new(road.bridge, env!("CARGO_PKG_VERSION"));
+    let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build()?;
+    let served = runtime.block_on(async {
+        let stop = CancellationToken::new();
+        tokio::spawn(stop_on_signal(stop.clone()));
+        serve_stdio(Arc::new(operator), std::io::stdin(), std::io::stdout(), StdioLimits::default(), stop).await
+    });
+    // A reader thread may still wait on standard input; it must not hold the process.
+    runtime.shutdown_background();
+    served.context("the server stopped")?;
+    Ok(Code::Done)
+}
+
+/// Cancels `stop` when the process is asked to end: running children are ended first.
+pub(crate) async fn stop_on_signal(stop: CancellationToken) {
+    #[cfg(unix)]
+    {
+        use tokio::signal::unix::{SignalKind, signal};
+        let (Ok(mut terminate), Ok(mut interrupt), Ok(mut hangup)) =
+            (signal(SignalKind::terminate()), signal(SignalKind::interrupt()), signal(SignalKind::hangup()))
+        else {
+            return;
+        };
+        tokio::select! {
+            _ = terminate.recv() => {}
+            _ = interrupt.recv() => {}
+            _ = hangup.recv() => {}
+        }
+    }
+    #[cfg(not(unix))]
+    if tokio::signal::ctrl_c().await.is_err() {
+        return;
+    }
+    stop.cancel();
+}

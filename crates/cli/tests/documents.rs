@@ -1,0 +1,184 @@
+//! Every example in a document is run: commands, manifests, settings, JSON.
+#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "a test may")]
+
+#[path = "harness/server.rs"]
+#[allow(dead_code, reason = "each test file uses its part")]
+mod server;
+
+use std::path::{Path, PathBuf};
+
+use server::Bench;
+
+struct Block {
+    page: String,
+    info: String,
+    text: String,
+}
+
+fn root() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../..")
+}
+
+/// The fenced blocks of the README and of every page in docs/.
+fn blocks() -> Vec<Block> {
+    let mut pages = vec![root().join("README.md")];
+    let mut folders = vec![root().join("docs")];
+    while let Some(folder) = folders.pop() {
+        for entry in std::fs::read_dir(folder).unwrap().flatten() {
+            let path = entry.path();
+            if path.is_dir() {
+                folders.push(path);
+            } else if path.extension().is_some_and(|extension| extension == "md") {
+                pages.push(path);
+            }
+        }
+    }
+    pages.sort();
+    let mut blocks = Vec::new();
+    for page in pages {
+        let text = std::fs::read_to_string(&page).unwrap();
+        let mut open: Option<Block> = None;
+        for line in text.lines() {
+            match (&mut open, line.strip_prefix("```")) {
+                (None, Some(info)) => {
+                    open = Some(Block { page: page.display().to_string(), info: info.to_owned(), text: String::new() });
+                }
+                (Some(_), Some(_)) => blocks.extend(open.take()),
+                (Some(block), None) => {
+                    block.text.push_str(line);
+                    block.text.push('\n');
+                }
+                (None, None) => {}
+            }
+        }
+        assert!(open.is_none(), "{} ends inside a block", page.display());
+    }
+    blocks
+}
+
+/// The words of a command line as a shell would split them: double quotes group, nothing else is special.
+fn words(line: &str) -> Vec<String> {
+    let mut words = Vec::new();
+    let (mut word, mut quoted, mut any) = (String::new(), false, false);
+    for character in line.chars() {
+        match character {
+            '"' => (quoted, any) = (!quoted, true),
+            ' ' if !quoted => {
+                if any {
+                    words.push(std::mem::take(&mut word));
+                }
+                any = false;
+            }
+            other => {
+                word.push(other);
+                any = true;
+            }
+        }
+    }
+    if any {
+        words.push(word);
+    }
+    words
+}
+
+/// A folder in which the documents' commands mean something: the README's own catalog beside them.
+fn bench() -> Bench {
+    let bench = Bench::new();
+    for block in blocks().iter().filter(|block| block.info.starts_with("yaml tools/")) {
+        let path = block.info.trim_start_matches("yaml ");
+        if block.page.ends_with("README.md") {
+            bench.write(&format!("mine/{path}"), &block.text);
+            bench.write("mine/tools/notes/main.py", "print('{}')\n");
+        }
+    }
+    bench
+}
+
+#[test]
+fn every_command_in_a_document_ends_as_the_document_says() {
+    let bench = bench();
+    let mut ran = 0;
+    for block in blocks().iter().filter(|block| block.info.starts_with("console")) {
+        let expected: i32 = block.info.split("exit=").nth(1).map_or(0, |code| code.trim().parse().unwrap());
+        for line in block.text.lines() {
+            let command = line.strip_prefix("$ ").unwrap_or_else(|| panic!("{}: no command: {line}", block.page));
+            let words = words(command);
+            // Building and checking are what runs this test.
+            if words[0] == "cargo" {
+                continue;
+            }
+            assert!(words[0] == "gatelatch" || words[0].ends_with("/gatelatch"), "{}: {line}", block.page);
+            let args: Vec<&str> = words[1..].iter().map(String::as_str).collect();
+            let (code, out, err) = bench.run(&args);
+            assert_eq!(code, expected, "{}: {line}\n{out}\n{err}", block.page);
+            ran += 1;
+        }
+    }
+    assert!(ran >= 8, "only {ran} commands");
+}
+
+#[test]
+fn every_manifest_in_a_document_loads_without_a_finding() {
+    let mut loaded = 0;
+    for block in blocks().iter().filter(|block| block.info.starts_with("yaml")) {
+        let path =
+            block.info.strip_prefix("yaml ").unwrap_or_else(|| panic!("{}: a YAML block names its file", block.page));
+        let bench = Bench::new();
+        if path == "gatelatch.yaml" {
+            bench.write(path, &block.text);
+            bench.write(
+                "mine/tools/x/tool.yaml",
+                "name: x\ndescription: Say x.\nruntime: process\nentrypoint: echo\neffect: read_only\n",
+            );
+            let (code, out, err) = bench.run(&["list"]);
+            assert_eq!(code, 0, "{}\n{out}\n{err}", block.page);
+        } else {
+            bench.write(&format!("catalog/{path}"), &block.text);
+            let folder = Path::new(path).parent().unwrap();
+            bench.write(&format!("catalog/{}/main.py", folder.display()), "print('{}')\n");
+            let (code, out, err) = bench.run(&["--catalog", "catalog", "check"]);
+            assert_eq!(code, 0, "{}\n{out}\n{err}", block.page);
+            assert!(!out.contains("warning["), "{}\n{out}", block.page);
+        }
+        loaded += 1;
+    }
+    assert!(loaded >= 3, "only {loaded} manifests");
+}
+
+#[test]
+fn every_json_block_parses_and_every_conversation_is_answered_line_by_line() {
+    let mut conversations = 0;
+    for block in blocks() {
+        if block.info == "json" {
+            serde_json::from_str::<serde_json::Value>(&block.text)
+                .unwrap_or_else(|error| panic!("{}: {error}", block.page));
+        }
+        if block.info == "jsonrpc" {
+            let bench = Bench::new();
+            let mut server = bench.serve(&["operator"]);
+            let lines: Vec<&str> = block.text.lines().map(|line| line.strip_prefix("-> ").unwrap()).collect();
+            for line in &lines {
+                server.send(line);
+            }
+            let (code, answers, log) = server.end();
+            assert_eq!((code, answers.len()), (0, lines.len()), "{}: {answers:?} {log}", block.page);
+            assert!(answers.iter().all(|answer| !answer.contains("\"error\"")), "{answers:?}");
+            conversations += 1;
+        }
+    }
+    assert!(conversations > 0);
+}
+
+#[test]
+fn the_pages_on_exit_codes_and_variables_hold_what_the_program_knows() {
+    let page = std::fs::read_to_string(root().join("docs/operator.md")).unwrap();
+    let exits = std::fs::read_to_string(root().join("crates/cli/src/exit.rs")).unwrap();
+    for row in exits.lines().filter_map(|line| line.trim().strip_prefix("(Code::")) {
+        let number = row.split(", ").nth(1).unwrap();
+        let meaning = row.split('"').nth(1).unwrap();
+        assert!(
+            page.contains(&format!("| {number} | {meaning} |")),
+            "docs/operator.md lacks exit code {number}: {meaning}"
+        );
+    }
+}

@@ -1,0 +1,185 @@
+//! The main job over real pipes: from a folder of manifests to a refused send.
+#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "a test may")]
+
+#[path = "harness/server.rs"]
+#[allow(dead_code, reason = "each test file uses its part")]
+mod server;
+
+use serde_json::json;
+use server::Bench;
+
+fn bench() -> Bench {
+    let bench = Bench::new();
+    let outbox = bench.path("outbox");
+    bench.set("OUTBOX_DIR", outbox)
+}
+
+#[test]
+fn three_lines_in_give_three_lines_out_and_a_clean_end() {
+    let bench = bench();
+    let mut server = bench.serve(&["operator"]);
+    server.send(r#"{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":"2024-11-05","capabilities":{},"clientInfo":{"name":"t","version":"1"}}}"#);
+    server.send(r#"{"jsonrpc":"2.0","id":2,"method":"tools/list"}"#);
+    server.send(r#"{"jsonrpc":"2.0","id":3,"method":"tools/call","params":{"name":"run_tool","arguments":{"tool":"hello-world","args":{"name":"MCP"}}}}"#);
+    let (code, lines, _) = server.end();
+    assert_eq!(code, 0);
+    assert_eq!(lines.len(), 3, "{lines:#?}");
+    assert!(lines[0].contains(r#""protocolVersion":"2024-11-05""#), "{}", lines[0]);
+    assert!(lines[2].contains("MCP"), "{}", lines[2]);
+}
+
+#[test]
+fn a_send_is_refused_on_the_plain_tool_and_runs_on_the_confirmed_one() {
+    let bench = bench();
+    let mut server = bench.serve(&["operator"]);
+    server.initialize();
+    let args = json!({ "to": "ada@example.org", "subject": "Minutes", "body": "As agreed." });
+    let call = json!({ "tool": "outbox", "action": "send-message", "args": args });
+    let (failed, refusal) = server.call("run_tool", call.clone());
+    assert!(failed);
+    assert_eq!(refusal["error"], "approval_required");
+    assert_eq!(refusal["tool"], "outbox");
+    assert_eq!(refusal["action"], "send-message");
+    assert_eq!(refusal["effect"], "irreversible");
+    assert_eq!(refusal["confirm_with"], "run_tool_confirmed");
+    assert!(!refusal.to_string().contains("As agreed"), "a refusal repeats no argument");
+    let list = json!({ "tool": "outbox", "action": "list-messages", "args": { "folder": "sent" } });
+    let (_, listed) = server.call("run_tool", list.clone());
+    assert_eq!(listed["messages"], json!([]), "nothing was started");
+    let (failed, sent) = server.call("run_tool_confirmed", call);
+    assert!(!failed, "{sent}");
+    let (_, listed) = server.call("run_tool", list);
+    assert_eq!(listed["messages"][0]["subject"], "Minutes");
+    let (code, _, log) = server.end();
+    assert_eq!(code, 0);
+    assert!(log.contains("approval_required") && log.contains("send-message"), "{log}");
+    assert!(!log.contains("ada@example.org") && !log.contains("As agreed"), "{log}");
+}
+
+#[test]
+fn with_no_human_in_the_seat_the_confirmed_tools_refuse_too() {
+    let bench = bench().set("GATELATCH_DENY_IRREVERSIBLE", "1");
+    let mut server = bench.serve(&["operator"]);
+    server.initialize();
+    let args = json!({ "to": "ada@example.org", "subject": "Minutes", "body": "As agreed." });
+    for tool in ["run_tool", "run_tool_confirmed"] {
+        let (failed, refusal) = server.call(tool, json!({ "tool": "outbox", "action": "send-message", "args": args }));
+        assert!(failed);
+        assert_eq!(refusal["error"], "denied", "{refusal}");
+    }
+    let (failed, _) = server.call("run_tool", json!({ "tool": "hello-world", "args": {} }));
+    assert!(!failed);
+}
+
+#[test]
+fn a_wrong_call_answers_with_what_would_be_right() {
+    let bench = bench();
+    let mut server = bench.serve(&["operator"]);
+    server.initialize();
+    let (failed, help) = server.call("run_tool", json!({ "tool": "outbox", "action": "message-send" }));
+    assert!(failed);
+    assert_eq!(help["error"], "unknown_action");
+    assert!(help["did_you_mean"].to_string().contains("send-message"), "{help}");
+    let (failed, help) = server.call("run_tool", json!({ "tool": "hello-wrld" }));
+    assert!(failed);
+    assert!(help["did_you_mean"].to_string().contains("hello-world"), "{help}");
+    let (failed, help) = server.call("run_tool", json!({ "tool": "hello-world", "args": { "nmae": "x" } }));
+    assert!(failed);
+    assert_eq!(help["error"], "bad_arguments");
+    assert!(help["schema"].to_string().contains("name"), "{help}");
+    // A spelling that fits exactly one name is taken, and the answer says so.
+    let answer = server.request(
+        "tools/call",
+        json!({ "name": "run_tool", "arguments": { "tool": "outbox", "action": "list-messages", "args": { "Max_Results": 1 } } }),
+    );
+    assert_ne!(answer["result"]["isError"], true, "{answer}");
+    assert!(answer["result"]["content"][1]["text"].as_str().unwrap().contains("`max-results`"), "{answer}");
+}
+
+#[test]
+fn a_tool_without_any_effect_line_loads_and_runs_by_its_read_verbs() {
+    let bench = Bench::new();
+    bench.write(
+        "catalog/tools/notes/tool.yaml",
+        "name: notes\ndescription: Reads notes.\nversion: 0.1.0\nruntime: python\nentrypoint: main.py\nsecrets: []\nactions:\n  - name: list-notes\n    description: List all notes.\n    args:\n      - {name: max-results, type: integer, description: Cap rows returned}\n  - name: get-note\n    description: Get one note.\n    args:\n      - {name: id, type: string, required: true, description: Which note}\n",
+    );
+    bench.write("catalog/tools/notes/main.py", "import json, sys\nprint(json.dumps({'argv': sys.argv[1:]}))\n");
+    let (code, out, err) = bench.run(&["--catalog", "catalog", "run", "notes", "get-note", "--arg", "id=-7", "--json"]);
+    assert_eq!(code, 0, "{out}{err}");
+    assert_eq!(out.trim(), r#"{"argv":["get-note","--id=-7"]}"#);
+    let (code, out, _) = bench.run(&["--catalog", "catalog", "check"]);
+    assert_eq!(code, 0, "{out}");
+}
+
+#[test]
+fn a_broken_manifest_is_left_out_and_told_while_the_rest_serves() {
+    let bench = Bench::new();
+    bench.write("catalog/tools/good/tool.yaml", "name: good\ndescription: Says ok.\nruntime: process\nentrypoint: echo\nactions:\n  - name: show\n    description: Show it.\n");
+    bench
+        .write("catalog/tools/bad/tool.yaml", "name: bad\ndescription: Broken.\nruntme: python\nentrypoint: main.py\n");
+    let (code, out, _) = bench.run(&["--catalog", "catalog", "check"]);
+    assert_eq!(code, 1);
+    assert!(out.contains("catalog/tools/bad/tool.yaml:3:1: error[M"), "{out}");
+    assert!(out.contains("runtime"), "{out}");
+    let mut server = bench.serve(&["--catalog", "catalog", "operator"]);
+    server.initialize();
+    let (failed, value) = server.call("run_tool", json!({ "tool": "good" }));
+    assert!(!failed, "{value}");
+    let (failed, _) = server.call("run_tool", json!({ "tool": "bad" }));
+    assert!(failed);
+    let (_, _, log) = server.end();
+    assert!(log.contains("tools/bad/tool.yaml:3:1"), "{log}");
+}
+
+#[test]
+fn the_list_is_printed_without_a_transport_and_equals_what_is_served() {
+    let bench = Bench::new();
+    let (code, out, _) = bench.run(&["operator", "--list"]);
+    assert_eq!(code, 0);
+    let printed: serde_json::Value = serde_json::from_str(&out).unwrap();
+    let mut server = bench.serve(&["operator"]);
+    server.initialize();
+    let served = server.request("tools/list", json!({}));
+    assert_eq!(printed["tools"], served["result"]["tools"]);
+    assert!(served["result"]["tools"].to_string().len() <= 4000);
+}
+
+#[test]
+fn capabilities_of_the_catalog_that_ships_fit_in_3000_bytes() {
+    let bench = bench();
+    let mut server = bench.serve(&["operator"]);
+    server.initialize();
+    let answer = server.request("tools/call", json!({ "name": "capabilities", "arguments": {} }));
+    let text = answer["result"]["content"][0]["text"].as_str().unwrap();
+    assert!(text.len() <= 3000, "{} bytes: {text}", text.len());
+    for name in ["hello-world", "outbox", "xlsx"] {
+        assert!(text.contains(name), "{text}");
+    }
+}
+
+#[test]
+fn a_cancelled_call_ends_its_child_and_gets_no_answer() {
+    let bench = Bench::new();
+    bench.write("catalog/tools/nap/tool.yaml", "name: nap\ndescription: Sleeps.\nruntime: python\nentrypoint: main.py\nactions:\n  - name: read-slowly\n    description: Read slowly.\n    effect: read_only\n    args: [{name: mark, type: path, required: true, description: Where to leave the process number}]\n");
+    bench.write("catalog/tools/nap/main.py", "import os, sys, time\nmark = sys.argv[sys.argv.index('--mark') + 1]\nopen(mark + '.new', 'w').write(str(os.getpid()))\nos.rename(mark + '.new', mark)\ntime.sleep(60)\n");
+    let mut server = bench.serve(&["--catalog", "catalog", "operator"]);
+    server.initialize();
+    let mark = bench.path("mark");
+    server.send(&json!({"jsonrpc":"2.0","id":"slow","method":"tools/call","params":{"name":"run_tool","arguments":{"tool":"nap","args":{"mark":mark}}}}).to_string());
+    let deadline = std::time::Instant::now() + server::PATIENCE;
+    while !mark.exists() {
+        assert!(std::time::Instant::now() < deadline, "the child never started");
+        std::thread::yield_now();
+    }
+    let child: u32 = std::fs::read_to_string(&mark).unwrap().parse().unwrap();
+    server.send(r#"{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":"slow"}}"#);
+    while std::path::Path::new(&format!("/proc/{child}")).exists() {
+        assert!(std::time::Instant::now() < deadline, "the child outlives its cancellation");
+        std::thread::yield_now();
+    }
+    let (failed, _) = server.call("run_tool", json!({ "tool": "hello-world" }));
+    assert!(failed, "another catalog: no such tool");
+    let (code, left, _) = server.end();
+    assert_eq!(code, 0);
+    assert!(left.iter().all(|line| !line.contains("\"slow\"")), "{left:?}");
+}

@@ -1,0 +1,17 @@
+//! Everything that CI checks, in the order in which a fault is cheapest to find.
+
+use crate::clients;
+use crate::step::step;
+
+/// The clients that every run tries; `--full` tries all.
+const CHOSEN: [&str; 4] = ["sdk-legacy", "client-dual", "py-mcp", "opencode"];
+
+/// Runs all checks and stops at the first that fails.
+pub(crate) fn run(full: bool) -> anyhow::Result<()> {
+    let cargo = env!("CARGO");
+    step("format", cargo, &["fmt", "--all", "--check"], &[])?;
+    step("lints", cargo, &["clippy", "--workspace", "--all-targets", "--locked", "--", "-D", "warnings"], &[])?;
+    step("tests", cargo, &["test", "--workspace", "--locked"], &[])?;
+    step("release build", cargo, &["build", "--release", "--locked", "--bin", "gatelatch"], &[])?;
+    clients::run(if full { &[] } else { &CHOSEN })
+}
