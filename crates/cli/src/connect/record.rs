@@ -1,0 +1,97 @@
+//! The record of one connection: what stood in the files before, and what we wrote.
+//!
+//! It lies in the state folder, for its owner alone, since a configuration may hold keys. Knows no client. Start at
+//! [`Record`].
+
+use std::path::{Path, PathBuf};
+
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+use sha2::{Digest as _, Sha256};
+
+use super::write::{self, Privacy};
+use super::{Client, ConnectError, Surroundings};
+
+/// What to know in order to undo.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub(super) struct Record {
+    /// The form of this file; another one is not read.
+    pub(super) format: u32,
+    /// The configuration as the user knows it.
+    pub(super) config: PathBuf,
+    /// What became of the configuration.
+    pub(super) file: Written,
+    /// The single things that were written into it.
+    pub(super) parts: Vec<Part>,
+    /// Top-level keys that were not there before.
+    pub(super) created: Vec<String>,
+    /// The instructions file, if we wrote it.
+    pub(super) instructions: Option<Written>,
+}
+
+/// A file before and after.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub(super) struct Written {
+    /// Its text; `None` when there was none.
+    pub(super) before: Option<String>,
+    /// The digest of what we wrote, to see whether somebody touched it since.
+    pub(super) after: String,
+}
+
+impl Written {
+    pub(super) fn new(before: Option<String>, after: &str) -> Written {
+        Written { before, after: digest(after) }
+    }
+
+    /// Whether the text is the one that we wrote.
+    pub(super) fn is_ours(&self, text: Option<&str>) -> bool {
+        text.is_some_and(|text| digest(text) == self.after)
+    }
+}
+
+/// One value within a configuration: the path to it, what we wrote there and what stood there before.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub(super) struct Part {
+    /// The keys that lead to it; of an array's element, those of the array.
+    pub(super) at: Vec<String>,
+    /// What we wrote.
+    pub(super) wrote: Value,
+    /// What stood there; `None` for nothing.
+    pub(super) before: Option<Value>,
+}
+
+const FORMAT: u32 = 1;
+
+impl Record {
+    pub(super) fn new(config: PathBuf, file: Written, parts: Vec<Part>, created: Vec<String>) -> Record {
+        Record { format: FORMAT, config, file, parts, created, instructions: None }
+    }
+
+    /// Where the record of this connection lies.
+    pub(super) fn path(surroundings: &Surroundings, client: Client, config: &Path, server: &str) -> PathBuf {
+        let key = digest(&format!("{}\n{}\n{server}", client.as_str(), config.display()));
+        let file = format!("{}-{}.json", client.as_str(), key.get(..16).unwrap_or(&key));
+        surroundings.state_folder.join("connections").join(file)
+    }
+
+    /// The record there; `None` when there is none.
+    pub(super) fn load(path: &Path) -> Result<Option<Record>, ConnectError> {
+        let fault = |message: String| ConnectError::Record { path: path.to_path_buf(), message };
+        let Some(text) = write::read(path)? else { return Ok(None) };
+        let record: Record = serde_json::from_str(&text).map_err(|error| fault(error.to_string()))?;
+        if record.format != FORMAT {
+            return Err(fault(format!("it has format {}, this program knows {FORMAT}", record.format)));
+        }
+        Ok(Some(record))
+    }
+
+    pub(super) fn save(&self, path: &Path) -> Result<(), ConnectError> {
+        let fault = |source: std::io::Error| ConnectError::Write { path: path.to_path_buf(), source };
+        let text = serde_json::to_string_pretty(self).map_err(|error| fault(error.into()))?;
+        write::replace(path, &text, Privacy::OwnerOnly).map_err(fault)
+    }
+}
+
+fn digest(text: &str) -> String {
+    Sha256::digest(text.as_bytes()).iter().map(|byte| format!("{byte:02x}")).collect()
+}
