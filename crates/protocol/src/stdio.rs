@@ -189,10 +189,17 @@ fn read_lines(desk: &Arc<Desk>, mut lines: Lines, cap: usize) -> io::Result<()> 
 }
 
 fn outcome(end: End, written: Option<io::Error>) -> Result<(), ServeError> {
-    match (written.filter(|error| error.kind() != io::ErrorKind::BrokenPipe), end) {
+    match (written.filter(|error| !is_departure(error)), end) {
         (Some(error), _) => Err(ServeError::Write(error)),
-        (None, End::Input(Err(error))) => Err(ServeError::Read(error)),
+        (None, End::Input(Err(error))) if !is_departure(&error) => Err(ServeError::Read(error)),
         (None, End::Reader) => Err(ServeError::Crashed),
-        (None, End::Input(Ok(())) | End::Output | End::Stopped) => Ok(()),
+        (None, End::Input(_) | End::Output | End::Stopped) => Ok(()),
     }
+}
+
+/// Whether an error only says that the client went away. Where standard input is a socket, as some launchers make it,
+/// a client that leaves answers unread is seen as a reset.
+fn is_departure(error: &io::Error) -> bool {
+    use io::ErrorKind::{BrokenPipe, ConnectionAborted, ConnectionReset, NotConnected};
+    matches!(error.kind(), BrokenPipe | ConnectionAborted | ConnectionReset | NotConnected)
 }
