@@ -84,7 +84,7 @@ impl Adapter {
             server_info,
             tools: OnceLock::new(),
             digest: OnceLock::new(),
-            slots: Semaphore::new(concurrent_calls.max(1)),
+            slots: Semaphore::new(concurrent_calls.clamp(1, Semaphore::MAX_PERMITS)),
             ending,
             surface,
         }
