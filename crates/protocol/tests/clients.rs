@@ -9,6 +9,8 @@ mod surface;
 use std::collections::BTreeSet;
 use std::io::{self, BufRead, BufReader, PipeReader, PipeWriter, Read, Write};
 use std::sync::Arc;
+use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};
+use std::thread;
 use std::time::{Duration, Instant};
 
 use gatelatch_protocol::stdio::{ServeError, StdioLimits, serve};
@@ -24,14 +26,38 @@ struct Client {
     server: Server,
     tiny: Arc<Tiny>,
     requests: PipeWriter,
-    answers: BufReader<PipeReader>,
+    answers: Answers,
+}
+
+/// What the server writes: read by a thread from the first question on, not before.
+enum Answers {
+    Unread(PipeReader),
+    Lines(Receiver<String>),
+}
+
+impl Answers {
+    /// The next line, or nothing at the end; panics when neither comes in time.
+    fn next(&mut self) -> Option<String> {
+        if let Answers::Unread(pipe) = self {
+            let (send, lines) = channel();
+            let pipe = pipe.try_clone().unwrap();
+            thread::spawn(move || BufReader::new(pipe).lines().try_for_each(|line| send.send(line.unwrap())));
+            *self = Answers::Lines(lines);
+        }
+        let Answers::Lines(lines) = self else { unreachable!() };
+        match lines.recv_timeout(LONG) {
+            Ok(line) => Some(line),
+            Err(RecvTimeoutError::Disconnected) => None,
+            Err(RecvTimeoutError::Timeout) => panic!("the server neither answers nor ends"),
+        }
+    }
 }
 
 impl Client {
     fn new(limits: StdioLimits) -> Client {
         let tiny = Arc::new(Tiny::new());
         let (server, requests, answers) = Server::start(tiny.clone(), limits);
-        Client { server, tiny, requests, answers: BufReader::new(answers) }
+        Client { server, tiny, requests, answers: Answers::Unread(answers) }
     }
 
     fn send(&mut self, message: &Value) {
@@ -51,8 +77,7 @@ impl Client {
     }
 
     fn answer(&mut self) -> Value {
-        let mut line = String::new();
-        self.answers.read_line(&mut line).unwrap();
+        let line = self.answers.next().expect("the server ended");
         serde_json::from_str(&line).unwrap_or_else(|error| panic!("{error}: {line:?}"))
     }
 
@@ -70,9 +95,10 @@ impl Client {
 
     /// Closes the input and reads what is left, to the end.
     fn close(self) -> (Vec<Value>, Result<(), ServeError>) {
-        drop(self.requests);
-        let rest = self.answers.lines().map(|line| serde_json::from_str(&line.unwrap()).unwrap()).collect();
-        (rest, self.server.ended(LONG))
+        let Client { server, requests, mut answers, .. } = self;
+        drop(requests);
+        let rest = std::iter::from_fn(|| answers.next()).map(|line| serde_json::from_str(&line).unwrap()).collect();
+        (rest, server.ended(LONG))
     }
 }
 
@@ -248,9 +274,8 @@ fn a_stopped_server_ends_while_its_input_is_open_and_cancels_its_calls() {
     let Client { server, tiny, requests, mut answers } = client;
     server.ended(LONG).unwrap();
     assert_eq!(tiny.counts().borrow().cancelled, 1);
-    let mut rest = String::new();
-    answers.read_to_string(&mut rest).unwrap();
-    assert!(rest.ends_with("\"isError\":true}}\n"), "{rest}");
+    let rest: Vec<String> = std::iter::from_fn(|| answers.next()).collect();
+    assert!(rest.len() == 1 && rest[0].ends_with("\"isError\":true}}"), "{rest:?}");
     drop(requests);
 }
 
