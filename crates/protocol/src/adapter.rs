@@ -42,7 +42,7 @@ const VERSIONS: &[ProtocolVersion] = &[
 ];
 
 /// The methods that are served in one era or the other.
-const METHODS: [&str; 6] =
+pub(crate) const METHODS: [&str; 6] =
     ["initialize", "ping", "tools/list", "tools/call", "server/discover", "subscriptions/listen"];
 
 /// A surface that answers requests.
@@ -73,10 +73,8 @@ impl Adapter {
         let identity = surface.identity();
         let implementation = Implementation::new(&identity.name, &identity.version).with_title(&identity.title);
         let mut server_info = MetaObject::new();
-        server_info.insert(
-            SERVER_INFO_KEY.to_owned(),
-            json!({"name": identity.name, "title": identity.title, "version": identity.version}),
-        );
+        // It cannot fail: every field is a string.
+        server_info.insert(SERVER_INFO_KEY.to_owned(), serde_json::to_value(&implementation).unwrap_or_default());
         let mut config = ServerConfig::new(ServerCapabilities::builder().enable_tools().build())
             .with_protocol_version(ProtocolVersion::V_2025_11_25)
             .with_server_info(implementation);
@@ -86,7 +84,7 @@ impl Adapter {
             server_info,
             tools: OnceLock::new(),
             digest: OnceLock::new(),
-            slots: Semaphore::new(concurrent_calls.max(1)),
+            slots: Semaphore::new(concurrent_calls.clamp(1, Semaphore::MAX_PERMITS)),
             ending,
             surface,
         }
@@ -174,7 +172,7 @@ impl ServerHandler for Adapter {
         let era = era(&context)?;
         if let Some(cursor) = request.and_then(|request| request.cursor) {
             // There is one page, so no cursor was ever given out.
-            return Err(ErrorData::invalid_params(format!("invalid cursor `{cursor}`"), None));
+            return Err(ErrorData::invalid_params(format!("invalid cursor {}", quoted(&cursor)), None));
         }
         let mut result = ListToolsResult::with_all_items(self.tools().to_vec());
         if era == Era::Modern {
@@ -188,7 +186,7 @@ impl ServerHandler for Adapter {
     async fn call_tool(&self, request: CallToolRequestParams, context: Context) -> Result<CallToolResponse, ErrorData> {
         let era = era(&context)?;
         let Some(tool) = self.surface.tools().iter().find(|tool| tool.name == request.name) else {
-            return Err(ErrorData::invalid_params(format!("unknown tool `{}`", request.name), None));
+            return Err(ErrorData::invalid_params(format!("unknown tool {}", quoted(&request.name)), None));
         };
         let reply = self.reply(tool.name.clone(), request, era, &context).await;
         let content = std::iter::once(reply.text).chain(reply.notes).map(ContentBlock::text).collect();
@@ -232,7 +230,16 @@ impl ServerHandler for Adapter {
 
 /// The error for a method that is not served in this era.
 pub(crate) fn unknown_method(method: &str) -> ErrorData {
-    ErrorData::new(ErrorCode::METHOD_NOT_FOUND, format!("unknown method `{method}`"), None)
+    ErrorData::new(ErrorCode::METHOD_NOT_FOUND, format!("unknown method {}", quoted(method)), None)
+}
+
+/// A client's text in backticks, cut to what a person would read.
+pub(crate) fn quoted(text: &str) -> String {
+    const SHOWN_CHARS: usize = 200;
+    match text.char_indices().nth(SHOWN_CHARS) {
+        Some((end, _)) => format!("`{}…`", text.get(..end).unwrap_or_default()),
+        None => format!("`{text}`"),
+    }
 }
 
 fn era(context: &Context) -> Result<Era, ErrorData> {

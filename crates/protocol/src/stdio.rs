@@ -20,7 +20,7 @@ use std::time::Duration;
 use rmcp::service::serve_directly;
 use tokio::runtime::Handle;
 use tokio::sync::{Semaphore, oneshot};
-use tokio::time::{Instant, timeout_at};
+use tokio::time::timeout;
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 
@@ -43,7 +43,7 @@ pub struct StdioLimits {
     pub max_held_bytes: usize,
     /// How long calls may still run when the input ends, before they are cancelled.
     pub drain: Duration,
-    /// How long cancelled calls may take to end, and the client to read what is left.
+    /// How long cancelled calls may take to end, and then the client to read what is left.
     pub grace: Duration,
 }
 
@@ -122,13 +122,14 @@ async fn serve_boxed(
     let adapter = Arc::new(Adapter::new(surface, limits.max_concurrent_calls, ending.clone()));
     let notices = Notices { output: output.clone(), closed: closed.clone() };
     let loop_of_notices = serve_directly(adapter.clone(), notices, None);
+    let room_size = limits.max_held_bytes.min(Semaphore::MAX_PERMITS);
     let desk = Arc::new(Desk {
         adapter,
         peer: loop_of_notices.peer().clone(),
         output: output.clone(),
         flights: Flights::default(),
-        room: Arc::new(Semaphore::new(limits.max_held_bytes.min(u32::MAX as usize))),
-        room_size: limits.max_held_bytes.min(u32::MAX as usize),
+        room: Arc::new(Semaphore::new(room_size)),
+        room_size,
         tasks: TaskTracker::new(),
         calls: CancellationToken::new(),
         closed: CancellationToken::new(),
@@ -156,11 +157,10 @@ async fn serve_boxed(
         }
     }
     desk.calls.cancel();
-    let latest = Instant::now() + limits.grace;
-    if timeout_at(latest, desk.tasks.wait()).await.is_err() {
+    if timeout(limits.grace, desk.tasks.wait()).await.is_err() {
         tracing::warn!("calls did not end when they were cancelled");
     }
-    let written = output.finish(latest).await;
+    let written = output.finish(limits.grace).await;
     outcome(end, written)
 }
 
@@ -189,10 +189,17 @@ fn read_lines(desk: &Arc<Desk>, mut lines: Lines, cap: usize) -> io::Result<()> 
 }
 
 fn outcome(end: End, written: Option<io::Error>) -> Result<(), ServeError> {
-    match (written.filter(|error| error.kind() != io::ErrorKind::BrokenPipe), end) {
+    match (written.filter(|error| !is_departure(error)), end) {
         (Some(error), _) => Err(ServeError::Write(error)),
-        (None, End::Input(Err(error))) => Err(ServeError::Read(error)),
+        (None, End::Input(Err(error))) if !is_departure(&error) => Err(ServeError::Read(error)),
         (None, End::Reader) => Err(ServeError::Crashed),
-        (None, End::Input(Ok(())) | End::Output | End::Stopped) => Ok(()),
+        (None, End::Input(_) | End::Output | End::Stopped) => Ok(()),
     }
+}
+
+/// Whether an error only says that the client went away. Where standard input is a socket, as some launchers make it,
+/// a client that leaves answers unread is seen as a reset.
+fn is_departure(error: &io::Error) -> bool {
+    use io::ErrorKind::{BrokenPipe, ConnectionAborted, ConnectionReset, NotConnected};
+    matches!(error.kind(), BrokenPipe | ConnectionAborted | ConnectionReset | NotConnected)
 }

@@ -9,6 +9,8 @@ mod surface;
 use std::collections::BTreeSet;
 use std::io::{self, BufRead, BufReader, PipeReader, PipeWriter, Read, Write};
 use std::sync::Arc;
+use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};
+use std::thread;
 use std::time::{Duration, Instant};
 
 use gatelatch_protocol::stdio::{ServeError, StdioLimits, serve};
@@ -24,14 +26,38 @@ struct Client {
     server: Server,
     tiny: Arc<Tiny>,
     requests: PipeWriter,
-    answers: BufReader<PipeReader>,
+    answers: Answers,
+}
+
+/// What the server writes: read by a thread from the first question on, not before.
+enum Answers {
+    Unread(PipeReader),
+    Lines(Receiver<String>),
+}
+
+impl Answers {
+    /// The next line, or nothing at the end; panics when neither comes in time.
+    fn next(&mut self) -> Option<String> {
+        if let Answers::Unread(pipe) = self {
+            let (send, lines) = channel();
+            let pipe = pipe.try_clone().unwrap();
+            thread::spawn(move || BufReader::new(pipe).lines().try_for_each(|line| send.send(line.unwrap())));
+            *self = Answers::Lines(lines);
+        }
+        let Answers::Lines(lines) = self else { unreachable!() };
+        match lines.recv_timeout(LONG) {
+            Ok(line) => Some(line),
+            Err(RecvTimeoutError::Disconnected) => None,
+            Err(RecvTimeoutError::Timeout) => panic!("the server neither answers nor ends"),
+        }
+    }
 }
 
 impl Client {
     fn new(limits: StdioLimits) -> Client {
         let tiny = Arc::new(Tiny::new());
         let (server, requests, answers) = Server::start(tiny.clone(), limits);
-        Client { server, tiny, requests, answers: BufReader::new(answers) }
+        Client { server, tiny, requests, answers: Answers::Unread(answers) }
     }
 
     fn send(&mut self, message: &Value) {
@@ -51,8 +77,7 @@ impl Client {
     }
 
     fn answer(&mut self) -> Value {
-        let mut line = String::new();
-        self.answers.read_line(&mut line).unwrap();
+        let line = self.answers.next().expect("the server ended");
         serde_json::from_str(&line).unwrap_or_else(|error| panic!("{error}: {line:?}"))
     }
 
@@ -70,9 +95,10 @@ impl Client {
 
     /// Closes the input and reads what is left, to the end.
     fn close(self) -> (Vec<Value>, Result<(), ServeError>) {
-        drop(self.requests);
-        let rest = self.answers.lines().map(|line| serde_json::from_str(&line.unwrap()).unwrap()).collect();
-        (rest, self.server.ended(LONG))
+        let Client { server, requests, mut answers, .. } = self;
+        drop(requests);
+        let rest = std::iter::from_fn(|| answers.next()).map(|line| serde_json::from_str(&line).unwrap()).collect();
+        (rest, server.ended(LONG))
     }
 }
 
@@ -248,9 +274,8 @@ fn a_stopped_server_ends_while_its_input_is_open_and_cancels_its_calls() {
     let Client { server, tiny, requests, mut answers } = client;
     server.ended(LONG).unwrap();
     assert_eq!(tiny.counts().borrow().cancelled, 1);
-    let mut rest = String::new();
-    answers.read_to_string(&mut rest).unwrap();
-    assert!(rest.ends_with("\"isError\":true}}\n"), "{rest}");
+    let rest: Vec<String> = std::iter::from_fn(|| answers.next()).collect();
+    assert!(rest.len() == 1 && rest[0].ends_with("\"isError\":true}}"), "{rest:?}");
     drop(requests);
 }
 
@@ -278,28 +303,39 @@ fn cancelling_what_is_not_there_does_nothing() {
 }
 
 #[test]
-fn a_broken_input_or_output_is_reported_as_such() {
-    struct Broken;
+fn a_broken_input_or_output_is_reported_and_a_client_that_went_away_is_not() {
+    /// Fails with this, always.
+    struct Broken(io::ErrorKind);
     impl Read for Broken {
         fn read(&mut self, _: &mut [u8]) -> io::Result<usize> {
-            Err(io::Error::other("unplugged"))
+            Err(self.0.into())
         }
     }
     impl Write for Broken {
         fn write(&mut self, _: &[u8]) -> io::Result<usize> {
-            Err(io::Error::other("disk full"))
+            Err(self.0.into())
         }
         fn flush(&mut self) -> io::Result<()> {
             Ok(())
         }
     }
-    let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(1).enable_all().build().unwrap();
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
     let tiny = Arc::new(Tiny::new());
-    let stop = CancellationToken::new();
-    let end = runtime.block_on(serve(tiny.clone(), Broken, io::sink(), default(), stop.clone()));
-    assert!(matches!(&end, Err(ServeError::Read(error)) if error.to_string() == "unplugged"), "{end:?}");
-    let end = runtime.block_on(serve(tiny, io::Cursor::new(format!("{}\n", ping(1))), Broken, default(), stop));
-    assert!(matches!(&end, Err(ServeError::Write(error)) if error.to_string() == "disk full"), "{end:?}");
+    let read = |kind| {
+        let served = serve(tiny.clone(), Broken(kind), io::sink(), default(), CancellationToken::new());
+        runtime.block_on(served)
+    };
+    let write = |kind| {
+        let input = io::Cursor::new(format!("{}\n", ping(1)));
+        runtime.block_on(serve(tiny.clone(), input, Broken(kind), default(), CancellationToken::new()))
+    };
+    for kind in [io::ErrorKind::PermissionDenied, io::ErrorKind::StorageFull] {
+        assert!(matches!(read(kind), Err(ServeError::Read(error)) if error.kind() == kind));
+        assert!(matches!(write(kind), Err(ServeError::Write(error)) if error.kind() == kind));
+    }
+    for kind in [io::ErrorKind::BrokenPipe, io::ErrorKind::ConnectionReset] {
+        assert!(read(kind).is_ok() && write(kind).is_ok(), "{kind}");
+    }
 }
 
 fn ping(id: u64) -> Value {

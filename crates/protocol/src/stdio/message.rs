@@ -12,14 +12,11 @@ use serde::de::DeserializeOwned;
 use serde_json::{Map, Value};
 
 use super::json::{self, JsonError};
-use crate::adapter::Misfit;
+use crate::adapter::{METHODS, Misfit, quoted};
 use crate::era::{Era, VERSION_KEY};
 
 pub(crate) const PARSE_ERROR: i32 = -32700;
 pub(crate) const INVALID_REQUEST: i32 = -32600;
-
-/// How much of a client's own text a refusal repeats.
-const ECHOED_CHARS: usize = 100;
 
 /// What a line is.
 #[derive(Debug)]
@@ -73,7 +70,7 @@ pub(crate) fn read(line: &[u8]) -> Message {
         Err(JsonError::Syntax(error)) => refused(None, PARSE_ERROR, format!("malformed JSON: {error}")),
         Err(JsonError::TooDeep) => refused(id.as_ref(), INVALID_REQUEST, "the message is nested too deep"),
         Err(JsonError::RepeatedKey(key)) => {
-            refused(id.as_ref(), INVALID_REQUEST, format!("the key {} appears twice in one object", echoed(&key)))
+            refused(id.as_ref(), INVALID_REQUEST, format!("the key {} appears twice in one object", quoted(&key)))
         }
     }
 }
@@ -89,7 +86,7 @@ pub(crate) fn too_long(beginning: &[u8], cap: usize) -> Refusal {
 
 /// The refusal of a request whose id another one still has.
 pub(crate) fn id_in_use(id: &RequestId) -> Refusal {
-    let shown = echoed(&id.to_string());
+    let shown = quoted(&id.to_string());
     Refusal {
         id: id.clone().into_json_value(),
         code: INVALID_REQUEST,
@@ -142,7 +139,7 @@ fn read_request(id: RequestId, method: String, params: Option<Value>) -> Request
 
 /// A request without a type: rmcp checks its version and hands it on with what is known.
 fn untyped(id: RequestId, method: String, meta: Map<String, Value>, misfit: Misfit) -> Request {
-    let misfit = if TYPED.contains(&method.as_str()) { misfit } else { Misfit::UnknownMethod };
+    let misfit = if METHODS.contains(&method.as_str()) { misfit } else { Misfit::UnknownMethod };
     let request = ClientRequest::CustomRequest(CustomRequest::new(method.clone(), None));
     Request { id, method, request, meta: meta.into(), misfit: Some(misfit) }
 }
@@ -163,8 +160,6 @@ fn split_params(params: Option<Value>) -> Result<(Object, Object), &'static str>
     };
     Ok((params, meta))
 }
-
-const TYPED: [&str; 6] = ["initialize", "ping", "tools/list", "tools/call", "server/discover", "subscriptions/listen"];
 
 fn typed(method: &str, params: Object, meta: &Object) -> Result<ClientRequest, Misfit> {
     match method {
@@ -236,12 +231,4 @@ fn readable(id: &Value) -> Value {
 
 fn refused(id: Option<&Value>, code: i32, message: impl Into<String>) -> Message {
     Message::Refused(Refusal { id: id.map_or(Value::Null, readable), code, message: message.into() })
-}
-
-/// A client's text in backticks, cut.
-fn echoed(text: &str) -> String {
-    match text.char_indices().nth(ECHOED_CHARS) {
-        Some((end, _)) => format!("`{}…`", text.get(..end).unwrap_or_default()),
-        None => format!("`{text}`"),
-    }
 }

@@ -9,9 +9,10 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::mpsc::{Receiver, Sender, channel};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, TryLockError};
 use std::thread;
+use std::time::Duration;
 
 use tokio::sync::Semaphore;
-use tokio::time::{Instant, timeout_at};
+use tokio::time::timeout;
 use tokio_util::sync::CancellationToken;
 
 use super::probe::Probe;
@@ -104,10 +105,10 @@ impl Output {
         self.shared.ended.cancelled().await;
     }
 
-    /// Writes what is queued, but not after this moment, and ends. What the sink failed with, if it did.
-    pub(crate) async fn finish(&self, latest: Instant) -> Option<io::Error> {
+    /// Writes what is queued, but for no longer than this, and ends. What the sink failed with, if it did.
+    pub(crate) async fn finish(&self, within: Duration) -> Option<io::Error> {
         let _ = self.queue.send(Item::Last);
-        if timeout_at(latest, self.ended()).await.is_err() {
+        if timeout(within, self.ended()).await.is_err() {
             tracing::warn!("the client does not read; what was left to write is lost");
         }
         lock(&self.shared.failure).take()
