@@ -221,6 +221,19 @@ async fn a_grandchild_that_holds_the_pipes_is_neither_waited_for_nor_left_runnin
 }
 
 #[tokio::test]
+async fn a_pipe_that_a_stranger_holds_open_is_not_waited_for() {
+    let roll = Roll::new();
+    let launch = roll.shell("echo early; enter leader $$; while ! [ -e $ROLL/held ]; do sleep 0.01; done");
+    let running = tokio::spawn(run(launch, Listeners::default(), CancellationToken::new()));
+    let leader = roll.entered("leader").await;
+    let held = std::fs::OpenOptions::new().write(true).open(format!("/proc/{leader}/fd/1")).unwrap();
+    std::fs::write(roll.path().join("held"), "").unwrap();
+    let ended = tokio::time::timeout(LONG, running).await.expect("the run hangs").unwrap().unwrap();
+    assert_eq!((ended.ending, ended.stdout.as_slice()), (Ending::Exited(0), b"early\n".as_slice()));
+    drop(held);
+}
+
+#[tokio::test]
 async fn a_double_fork_in_its_own_session_does_not_outlive_the_run() {
     let roll = Roll::new();
     // The one in the middle is gone before the leader, so the last one's parent is none of the group.
