@@ -11,9 +11,9 @@ use gatelatch_registry::catalog::{ActionManifest, Catalog, Entry, Skill};
 
 mod question;
 pub(crate) mod synonym;
+mod wording;
 pub(crate) mod words;
 
-use question::Question;
 use words::{Role, Weight};
 
 /// The searchable words of one catalog. Built once, immutable.
@@ -67,18 +67,18 @@ const FIELD_COUNT: usize = 8;
 
 /// By [`Field`].
 const FIELDS: [FieldWeight; FIELD_COUNT] = [
-    FieldWeight { weight: 2.5, dilution: 0.4 },
-    FieldWeight { weight: 1.5, dilution: 0.4 },
-    FieldWeight { weight: 1.6, dilution: 0.5 },
-    FieldWeight { weight: 0.5, dilution: 0.6 },
-    FieldWeight { weight: 2.5, dilution: 0.3 },
-    FieldWeight { weight: 0.6, dilution: 0.6 },
-    FieldWeight { weight: 0.35, dilution: 0.7 },
-    FieldWeight { weight: 0.35, dilution: 0.7 },
+    FieldWeight { weight: 4.0, dilution: 0.6 },
+    FieldWeight { weight: 2.0, dilution: 0.6 },
+    FieldWeight { weight: 1.0, dilution: 0.65 },
+    FieldWeight { weight: 0.4, dilution: 0.65 },
+    FieldWeight { weight: 4.0, dilution: 0.3 },
+    FieldWeight { weight: 1.0, dilution: 0.6 },
+    FieldWeight { weight: 0.65, dilution: 0.3 },
+    FieldWeight { weight: 0.5, dilution: 0.5 },
 ];
 
 /// How soon further mentions of a word stop to matter.
-const SATURATION: f32 = 1.6;
+const SATURATION: f32 = 2.5;
 
 #[derive(Debug)]
 struct Document {
@@ -100,7 +100,16 @@ pub(crate) struct Population {
     lengths: [u64; FIELD_COUNT],
 }
 
+/// How much less a word counts for being common: below 1 it makes the rarest words less important.
+const RARITY_POWER: f32 = 0.8;
+
 impl Population {
+    /// How telling a term is that so many members have.
+    fn rarity(&self, frequency: u32) -> f32 {
+        let (count, frequency) = (self.count as f32, frequency as f32);
+        (1.0 + (count - frequency + 0.5) / (frequency + 0.5)).ln().powf(RARITY_POWER)
+    }
+
     fn has(&self, document: u32) -> bool {
         self.members.get(document as usize).copied().unwrap_or(false)
     }
@@ -116,6 +125,7 @@ pub(crate) struct Ranked {
 impl Index {
     /// Reads every text of the catalog that describes an action or a skill.
     pub fn build(catalog: &Catalog) -> Index {
+        synonym::prepare();
         let mut builder = Builder::default();
         for (entry_at, entry) in (0..).zip(catalog.entries()) {
             for (action_at, action) in (0..).zip(&entry.manifest.actions) {
@@ -160,10 +170,9 @@ impl Index {
 
     /// Every member of the population that fits the words at all, unordered.
     pub(crate) fn rank(&self, words: &str, population: &Population) -> Vec<Ranked> {
-        let question = Question::read(self, population, words);
         let mut scoring = Scoring::new(self, population);
-        for concept in &question.concepts {
-            scoring.add(concept);
+        for concept in question::concepts(self, population, words) {
+            scoring.add(&concept);
         }
         scoring.ranked()
     }
@@ -179,8 +188,19 @@ impl Index {
         self.documents.iter().map(|document| document.target)
     }
 
-    fn term_count(&self) -> u32 {
-        self.term_ends.len() as u32
+    fn terms(&self) -> impl Iterator<Item = (u32, &str)> {
+        (0..).map_while(|term| Some((term, self.term(term)?)))
+    }
+
+    /// The terms from the first one on that is not less than `word`.
+    fn terms_from(&self, word: &str) -> impl Iterator<Item = (u32, &str)> {
+        (self.first_from(word)..).map_while(|term| Some((term, self.term(term)?)))
+    }
+
+    /// The terms whose letters differ from these in at most so many.
+    fn terms_like(&self, wanted: u32, differ: u32) -> impl Iterator<Item = (u32, &str)> {
+        let like = (0..).zip(&self.masks).filter(move |(_, mask)| (wanted ^ **mask).count_ones() <= differ);
+        like.filter_map(|(term, _)| Some((term, self.term(term)?)))
     }
 
     fn term(&self, term: u32) -> Option<&str> {
@@ -195,7 +215,7 @@ impl Index {
 
     /// The first term that is not less than `word`.
     fn first_from(&self, word: &str) -> u32 {
-        let (mut low, mut high) = (0, self.term_count());
+        let (mut low, mut high) = (0, self.term_ends.len() as u32);
         while low < high {
             let middle = low + (high - low) / 2;
             if self.term(middle).is_some_and(|term| term < word) {
@@ -248,11 +268,27 @@ struct Scoring<'a> {
     index: &'a Index,
     population: &'a Population,
     average: [f32; FIELD_COUNT],
-    scores: Vec<f32>,
-    /// The best member of the concept at hand, by document.
+    /// What each document has of the concepts so far.
+    tallies: Vec<Tally>,
+    /// The most that a document can have.
+    wanted: f32,
+    /// The best alternative of the concept at hand, by document.
     best: Vec<f32>,
     touched: Vec<u32>,
 }
+
+#[derive(Clone, Copy, Default)]
+struct Tally {
+    score: f32,
+    /// How much of what is wanted the document speaks of at all.
+    covered: f32,
+}
+
+/// How much of a score depends on how many of the concepts a document covers.
+const COVERAGE: f32 = 0.5;
+
+/// How little a document must say of a concept to cover it: at 0 a mention is enough.
+const COVERAGE_POWER: f32 = 0.3;
 
 impl<'a> Scoring<'a> {
     fn new(index: &'a Index, population: &'a Population) -> Scoring<'a> {
@@ -261,7 +297,8 @@ impl<'a> Scoring<'a> {
             index,
             population,
             average: population.lengths.map(|total| (total as f32 / count).max(f32::MIN_POSITIVE)),
-            scores: vec![0.0; index.documents.len()],
+            tallies: vec![Tally::default(); index.documents.len()],
+            wanted: 0.0,
             best: vec![0.0; index.documents.len()],
             touched: Vec::new(),
         }
@@ -284,10 +321,14 @@ impl<'a> Scoring<'a> {
                 }
             }
         }
+        let most = concept.rarity().max(f32::MIN_POSITIVE);
+        self.wanted += concept.weight * most;
         for document in self.touched.drain(..) {
             let at = document as usize;
-            if let (Some(best), Some(score)) = (self.best.get_mut(at), self.scores.get_mut(at)) {
-                *score += concept.weight * std::mem::take(best);
+            if let (Some(best), Some(tally)) = (self.best.get_mut(at), self.tallies.get_mut(at)) {
+                let score = std::mem::take(best);
+                tally.score += concept.weight * score;
+                tally.covered += concept.weight * most * (score / most).min(1.0).powf(COVERAGE_POWER);
             }
         }
     }
@@ -309,10 +350,13 @@ impl<'a> Scoring<'a> {
     }
 
     fn ranked(self) -> Vec<Ranked> {
-        let scored = self.index.documents.iter().zip(self.scores);
-        scored
-            .filter(|(_, score)| *score > 0.0)
-            .map(|(document, score)| Ranked { target: document.target, score })
+        let wanted = self.wanted.max(f32::MIN_POSITIVE);
+        let tallied = self.index.documents.iter().zip(self.tallies).filter(|(_, tally)| tally.score > 0.0);
+        tallied
+            .map(|(document, tally)| Ranked {
+                target: document.target,
+                score: tally.score * (1.0 - COVERAGE + COVERAGE * tally.covered / wanted),
+            })
             .collect()
     }
 }
@@ -382,7 +426,7 @@ impl Builder {
             }
             let term = match self.surfaces.get(word) {
                 Some(term) => *term,
-                None => self.file(word, role),
+                None => self.file(word),
             };
             let counts = self.counts.entry(term).or_default();
             counts[at] = counts[at].saturating_add(1);
@@ -390,9 +434,8 @@ impl Builder {
     }
 
     /// The number of a surface form that is met for the first time.
-    fn file(&mut self, word: &str, role: Role) -> u32 {
+    fn file(&mut self, word: &str) -> u32 {
         let next = self.postings.len() as u32;
-        let _ = role;
         let term = *self.terms.entry(words::stem(word)).or_insert(next);
         if term == next {
             self.postings.push(Vec::new());

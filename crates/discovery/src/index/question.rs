@@ -3,14 +3,23 @@
 //! Owns synonyms, misspellings, word beginnings and compound words on the asking side. Only terms that the population
 //! has are known here, so that what a caller may not see cannot even correct its spelling.
 
+use super::wording::{self, Asked};
 use super::words::{self, Role, Weight};
 use super::{Index, Population, mask, synonym};
 
 /// One thing asked for.
 #[derive(Debug)]
 pub(super) struct Concept {
+    stem: String,
     pub(super) weight: f32,
     pub(super) alternatives: Vec<Alternative>,
+}
+
+impl Concept {
+    /// The rarity of the rarest alternative.
+    pub(super) fn rarity(&self) -> f32 {
+        self.alternatives.iter().map(|alternative| alternative.rarity).fold(0.0, f32::max)
+    }
 }
 
 /// A term that may stand for a concept.
@@ -22,47 +31,40 @@ pub(super) struct Alternative {
     pub(super) rarity: f32,
 }
 
-/// A search text, read.
-#[derive(Debug)]
-pub(super) struct Question {
-    pub(super) concepts: Vec<Concept>,
-}
-
 const SYNONYM: f32 = 0.45;
-const MISSPELLED: f32 = 0.7;
-const BEGINNING: f32 = 0.6;
-const COMPOUND: f32 = 0.8;
-const FILLER: f32 = 0.25;
-const JOINED: f32 = 0.8;
+const KIND: f32 = 0.55;
+const MISSPELLED: f32 = 0.4;
+const BEGINNING: f32 = 0.3;
+const COMPOUND: f32 = 0.4;
+
+/// Of several kinds of one word, each one counts so much of the one before it.
+const KIND_DECAY: f32 = 0.9;
+
+/// A word that stands for more words than this is a vague one, and stands less well for each.
+const VAGUE: f32 = 4.0;
 
 /// How many terms may stand in for one unknown word.
 const STAND_INS: usize = 8;
 
-/// How many words of a text are read: beyond that it is no question.
-const WORDS: usize = 128;
-
-impl Question {
-    pub(super) fn read(index: &Index, population: &Population, text: &str) -> Question {
-        let mut words = words::list(text);
-        words.truncate(WORDS);
-        let reader = Reader { index, population };
-        let mut concepts = reader.concepts(&words, false);
-        if concepts.is_empty() {
-            concepts = reader.concepts(&words, true);
-        }
-        Question { concepts }
-    }
+/// The concepts of a text. Grammar counts only where there is nothing else.
+pub(super) fn concepts(index: &Index, population: &Population, text: &str) -> Vec<Concept> {
+    let reader = Reader { index, population };
+    let concepts = reader.concepts(&wording::read(text, 0.0));
+    if concepts.is_empty() { reader.concepts(&wording::read(text, 1.0)) } else { concepts }
 }
 
 /// The terms that look most like any of the words, best first.
 pub(super) fn nearest(index: &Index, population: &Population, text: &str, limit: usize) -> Vec<u32> {
     let mut found: Vec<(usize, u32)> = Vec::new();
-    for (word, _) in words::list(text).iter().take(WORDS) {
-        let stem = words::stem(word);
-        for term in 0..index.term_count() {
-            let Some(text) = index.term(term) else { continue };
+    for asked in wording::read(text, 0.0).iter().filter(|asked| asked.role != Role::Joined) {
+        let stem = words::stem(&asked.word);
+        let letters = stem.chars().count();
+        for (term, text) in index.terms() {
+            if text.chars().count().abs_diff(letters) > 1 + letters / 3 {
+                continue;
+            }
             let distance = strsim::osa_distance(&stem, text);
-            if distance <= 1 + stem.chars().count() / 3 && index.frequency(term, population) > 0 {
+            if distance <= 1 + letters / 3 && index.frequency(term, population) > 0 {
                 found.push((distance, term));
             }
         }
@@ -84,57 +86,60 @@ struct Reader<'a> {
 }
 
 impl Reader<'_> {
-    fn concepts(&self, words: &[(String, Role)], with_grammar: bool) -> Vec<Concept> {
-        let mut concepts: Vec<(String, Concept)> = Vec::new();
-        for (at, (word, role)) in words.iter().enumerate() {
-            let weight = match words::weight(word) {
-                Weight::Grammar if !with_grammar => 0.0,
-                Weight::Filler => FILLER,
-                Weight::Full | Weight::Grammar => 1.0,
-            };
-            if weight > 0.0 {
-                self.word(word, *role, weight, &mut concepts);
+    fn concepts(&self, asked: &[Asked]) -> Vec<Concept> {
+        let mut concepts: Vec<Concept> = Vec::new();
+        for (at, word) in asked.iter().enumerate() {
+            if word.weight > 0.0 {
+                self.word(word, &mut concepts);
             }
-            // `air quality` asks for `airquality` too, `log in` for `login`.
-            if let (Role::Whole, Some((next, Role::Whole))) = (role, words.get(at + 1)) {
-                let joined = format!("{word}{next}");
-                if joined.len() >= 5 && weight + f32::from(words::weight(next) == Weight::Full) > 0.9 {
-                    self.joined(&joined, &mut concepts);
-                }
+            if let Some(joined) = asked.get(at + 1).and_then(|next| pair(word, next)) {
+                self.joined(&joined, &mut concepts);
             }
         }
-        concepts.into_iter().map(|(_, concept)| concept).filter(|concept| !concept.alternatives.is_empty()).collect()
+        concepts.retain(|concept| !concept.alternatives.is_empty());
+        concepts
     }
 
-    fn joined(&self, word: &str, concepts: &mut Vec<(String, Concept)>) {
+    fn word(&self, asked: &Asked, concepts: &mut Vec<Concept>) {
+        if asked.role == Role::Joined {
+            return self.joined(&asked.word, concepts);
+        }
+        let stem = words::stem(&asked.word);
+        let known = self.known(&stem, 1.0);
+        let mut alternatives: Vec<Alternative> = known.into_iter().collect();
+        self.related(&stem, &mut alternatives);
+        if let Some(known) = known {
+            // What stands for a word tells no more than the word itself would.
+            for alternative in &mut alternatives {
+                alternative.rarity = alternative.rarity.min(known.rarity);
+            }
+        } else {
+            self.stand_ins(&asked.word, &stem, &mut alternatives);
+            if alternatives.is_empty() {
+                return self.halves(asked, concepts);
+            }
+        }
+        push(concepts, Concept { stem, weight: asked.weight, alternatives });
+    }
+
+    /// A compound, if the population writes it as one word.
+    fn joined(&self, word: &str, concepts: &mut Vec<Concept>) {
         let stem = words::stem(word);
         if let Some(alternative) = self.known(&stem, 1.0) {
-            push(concepts, stem, Concept { weight: JOINED, alternatives: vec![alternative] });
+            push(concepts, Concept { stem, weight: 1.0, alternatives: vec![alternative] });
         }
     }
 
-    fn word(&self, word: &str, role: Role, weight: f32, concepts: &mut Vec<(String, Concept)>) {
-        let stem = words::stem(word);
-        if role == Role::Joined {
-            return self.joined(word, concepts);
+    fn related(&self, stem: &str, alternatives: &mut Vec<Alternative>) {
+        for synonym in synonym::of(stem) {
+            let vague = (synonym::of(synonym).len() as f32 / VAGUE).max(1.0).sqrt();
+            alternatives.extend(self.known(synonym, SYNONYM / vague));
         }
-        let mut alternatives: Vec<Alternative> = Vec::new();
-        let known = self.known(&stem, 1.0);
-        alternatives.extend(known);
-        let ceiling = known.map_or(f32::MAX, |known| known.rarity);
-        for synonym in synonym::of(&stem) {
-            if let Some(mut alternative) = self.known(synonym, SYNONYM) {
-                alternative.rarity = alternative.rarity.min(ceiling);
-                alternatives.push(alternative);
-            }
+        let mut weight = KIND;
+        for kind in synonym::kinds(stem) {
+            alternatives.extend(self.known(kind, weight));
+            weight *= KIND_DECAY;
         }
-        if known.is_none() {
-            self.stand_ins(word, &stem, &mut alternatives);
-            if alternatives.is_empty() {
-                return self.halves(word, weight, concepts);
-            }
-        }
-        push(concepts, stem, Concept { weight, alternatives });
     }
 
     fn known(&self, stem: &str, weight: f32) -> Option<Alternative> {
@@ -144,12 +149,7 @@ impl Reader<'_> {
 
     fn alternative(&self, term: u32, weight: f32) -> Option<Alternative> {
         let frequency = self.index.frequency(term, self.population);
-        if frequency == 0 {
-            return None;
-        }
-        let (count, frequency) = (self.population.count as f32, frequency as f32);
-        let rarity = (1.0 + (count - frequency + 0.5) / (frequency + 0.5)).ln();
-        Some(Alternative { term, weight, rarity })
+        (frequency > 0).then(|| Alternative { term, weight, rarity: self.population.rarity(frequency) })
     }
 
     /// For a word that nobody uses: terms that begin with it, and terms that it may be a misspelling of.
@@ -167,61 +167,68 @@ impl Reader<'_> {
     }
 
     fn beginnings(&self, stem: &str, alternatives: &mut Vec<Alternative>) {
-        let mut found: Vec<Alternative> = Vec::new();
-        for term in self.index.first_from(stem)..self.index.term_count() {
-            if !self.index.term(term).is_some_and(|text| text.starts_with(stem)) {
-                break;
-            }
-            found.extend(self.alternative(term, BEGINNING));
-        }
-        found.sort_by(|a, b| a.rarity.total_cmp(&b.rarity).then(a.term.cmp(&b.term)));
-        found.truncate(STAND_INS);
-        alternatives.append(&mut found);
+        let from_here = self.index.terms_from(stem).take_while(|(_, text)| text.starts_with(stem));
+        let mut found: Vec<Alternative> = from_here.filter_map(|(term, _)| self.alternative(term, BEGINNING)).collect();
+        most_common_first(&mut found);
+        alternatives.extend(found.into_iter().take(STAND_INS));
     }
 
     fn misspellings(&self, stem: &str, allowed: usize, alternatives: &mut Vec<Alternative>) {
-        let letters = stem.chars().count();
         let wanted = mask(stem);
-        let mut found: Vec<(usize, Alternative)> = Vec::new();
-        for (term, has) in (0..).zip(&self.index.masks) {
-            if (wanted ^ has).count_ones() as usize > 2 * allowed {
-                continue;
-            }
-            let Some(text) = self.index.term(term) else { continue };
+        let mut found: Vec<Alternative> = Vec::new();
+        let mut nearest = allowed;
+        for (term, text) in self.index.terms_like(wanted, 2 * allowed as u32) {
             if text.len().abs_diff(stem.len()) > 4 * allowed || !similar_start(stem, text) {
                 continue;
             }
             let distance = strsim::osa_distance(stem, text);
-            if distance > 0 && distance <= allowed && text.chars().count() + allowed > letters {
-                let weight = if distance == 1 { MISSPELLED } else { MISSPELLED * 0.8 };
-                found.extend(self.alternative(term, weight).map(|alternative| (distance, alternative)));
+            if distance > nearest {
+                continue;
             }
+            let Some(alternative) = self.alternative(term, MISSPELLED / distance.max(1) as f32) else { continue };
+            if distance < nearest {
+                nearest = distance;
+                found.clear();
+            }
+            found.push(alternative);
         }
-        let nearest = found.iter().map(|(distance, _)| *distance).min();
-        found.retain(|(distance, _)| Some(*distance) == nearest);
-        found.sort_by(|(_, a), (_, b)| a.rarity.total_cmp(&b.rarity).then(a.term.cmp(&b.term)));
-        alternatives.extend(found.into_iter().take(STAND_INS).map(|(_, alternative)| alternative));
+        most_common_first(&mut found);
+        alternatives.extend(found.into_iter().take(STAND_INS));
     }
 
     /// `sendmail`, `moviereview`: two words that the population knows, written as one.
-    fn halves(&self, word: &str, weight: f32, concepts: &mut Vec<(String, Concept)>) {
+    fn halves(&self, asked: &Asked, concepts: &mut Vec<Concept>) {
+        let word = asked.word.as_str();
         if word.len() < 6 || !word.is_ascii() {
             return;
         }
-        let mut best: Option<(f32, [(String, Alternative); 2])> = None;
+        let mut best: Option<[(String, Alternative); 2]> = None;
         for at in 3..=word.len() - 3 {
             let (left, right) = (words::stem(&word[..at]), words::stem(&word[at..]));
             if let (Some(one), Some(other)) = (self.known(&left, 1.0), self.known(&right, 1.0)) {
                 let rarity = one.rarity.min(other.rarity);
-                if best.as_ref().is_none_or(|(best, _)| rarity > *best) {
-                    best = Some((rarity, [(left, one), (right, other)]));
+                if best.as_ref().is_none_or(|[(_, one), (_, other)]| rarity > one.rarity.min(other.rarity)) {
+                    best = Some([(left, one), (right, other)]);
                 }
             }
         }
-        for (stem, alternative) in best.into_iter().flat_map(|(_, halves)| halves) {
-            push(concepts, stem, Concept { weight: weight * COMPOUND, alternatives: vec![alternative] });
+        for (stem, alternative) in best.into_iter().flatten() {
+            push(concepts, Concept { stem, weight: asked.weight * COMPOUND, alternatives: vec![alternative] });
         }
     }
+}
+
+/// `air quality` asks for `airquality` too, `log in` for `login`.
+fn pair(word: &Asked, next: &Asked) -> Option<String> {
+    let whole = word.role == Role::Whole && next.role == Role::Whole;
+    let meant = |asked: &Asked| words::weight(&asked.word) == Weight::Full && asked.weight > 0.0;
+    let joined = format!("{}{}", word.word, next.word);
+    (whole && (meant(word) || meant(next)) && joined.len() >= 5).then_some(joined)
+}
+
+/// By term where two are equally common, which is by spelling.
+fn most_common_first(found: &mut [Alternative]) {
+    found.sort_by(|a, b| a.rarity.total_cmp(&b.rarity).then(a.term.cmp(&b.term)));
 }
 
 /// A misspelling seldom hits the first letter, unless the first two changed places.
@@ -231,9 +238,9 @@ fn similar_start(one: &str, other: &str) -> bool {
 }
 
 /// A word that is said twice is one concept, a little heavier.
-fn push(concepts: &mut Vec<(String, Concept)>, stem: String, concept: Concept) {
-    match concepts.iter_mut().find(|(known, _)| *known == stem) {
-        Some((_, known)) => known.weight = (known.weight + 0.3 * concept.weight).max(concept.weight),
-        None => concepts.push((stem, concept)),
+fn push(concepts: &mut Vec<Concept>, concept: Concept) {
+    match concepts.iter_mut().find(|known| known.stem == concept.stem) {
+        Some(known) => known.weight = (known.weight + 0.3 * concept.weight).max(concept.weight),
+        None => concepts.push(concept),
     }
 }

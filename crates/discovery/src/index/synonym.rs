@@ -1,4 +1,4 @@
-//! Words that stand for one another, from the table beside this file. Knows terms only.
+//! Words that stand for one another, and what a word is a kind of, from the tables beside this file. Knows terms only.
 
 use std::collections::HashMap;
 use std::sync::LazyLock;
@@ -7,7 +7,12 @@ use super::words;
 
 /// The terms that may stand for a term, in the table's order.
 pub(crate) fn of(term: &str) -> &'static [String] {
-    TABLE.get(term).map(Vec::as_slice).unwrap_or_default()
+    SYNONYMS.get(term).map(Vec::as_slice).unwrap_or_default()
+}
+
+/// What a term is a kind of, the nearest first.
+pub(crate) fn kinds(term: &str) -> &'static [String] {
+    KINDS.get(term).map(Vec::as_slice).unwrap_or_default()
 }
 
 /// Whether one term may stand for the other.
@@ -15,24 +20,41 @@ pub(crate) fn related(one: &str, other: &str) -> bool {
     of(one).iter().any(|word| word == other)
 }
 
-static TABLE: LazyLock<HashMap<String, Vec<String>>> = LazyLock::new(|| {
-    let mut table: HashMap<String, Vec<String>> = HashMap::new();
+/// Reads the tables, so that the first search need not.
+pub(crate) fn prepare() {
+    LazyLock::force(&SYNONYMS);
+    LazyLock::force(&KINDS);
+}
+
+type Table = HashMap<String, Vec<String>>;
+
+static SYNONYMS: LazyLock<Table> = LazyLock::new(|| {
+    let mut table = Table::new();
     for line in include_str!("synonyms.txt").lines().filter(|line| !line.starts_with('#')) {
         let terms: Vec<String> = line.split_whitespace().map(words::stem).collect();
-        let Some((head, others)) = terms.split_first() else {
-            continue;
-        };
-        for other in others.iter().filter(|other| *other != head) {
-            relate(&mut table, head, other);
-            relate(&mut table, other, head);
+        for other in terms.iter().skip(1) {
+            relate(&mut table, &terms[0], other);
+            relate(&mut table, other, &terms[0]);
         }
     }
     table
 });
 
-fn relate(table: &mut HashMap<String, Vec<String>>, from: &str, to: &str) {
+static KINDS: LazyLock<Table> = LazyLock::new(|| {
+    let mut table = Table::new();
+    for (kinds, words) in include_str!("kinds.txt").lines().filter_map(|line| line.split_once(':')) {
+        for word in words.split_whitespace().map(words::stem) {
+            for kind in kinds.split_whitespace().map(words::stem) {
+                relate(&mut table, &word, &kind);
+            }
+        }
+    }
+    table
+});
+
+fn relate(table: &mut Table, from: &str, to: &str) {
     let known = table.entry(from.to_owned()).or_default();
-    if !known.iter().any(|word| word == to) {
+    if from != to && !known.iter().any(|word| word == to) {
         known.push(to.to_owned());
     }
 }
@@ -48,5 +70,12 @@ mod tests {
             assert!(related(&one, &other) && related(&other, &one), "{one} {other}");
         }
         assert!(!related("delete", "create"));
+    }
+
+    #[test]
+    fn a_kind_works_in_one_direction() {
+        let (pizza, food) = (words::stem("pizza"), words::stem("food"));
+        assert!(kinds(&pizza).contains(&food));
+        assert!(!kinds(&food).contains(&pizza));
     }
 }

@@ -26,8 +26,10 @@ pub(crate) enum Role {
 pub(crate) enum Weight {
     /// It counts.
     Full,
-    /// People say it around what they want: `please`, `want`, `help`.
-    Filler,
+    /// It says what to do, but not with what: `find`, `show`, `make`.
+    Order,
+    /// People say it around what they want: `please`, `want`, `looking`.
+    Talk,
     /// Grammar: `the`, `of`, `which`.
     Grammar,
 }
@@ -106,13 +108,14 @@ static FORMS: LazyLock<HashMap<&'static str, &'static str>> = LazyLock::new(|| {
     forms
 });
 
-/// Words after a heading `[filler]` or `[grammar]`.
+/// Words after a heading `[grammar]`, `[talk]` or `[order]`.
 static STOP_WORDS: LazyLock<HashMap<&'static str, Weight>> = LazyLock::new(|| {
     let mut words = HashMap::new();
     let mut class = Weight::Grammar;
     for line in include_str!("stopwords.txt").lines() {
         match line.trim() {
-            "[filler]" => class = Weight::Filler,
+            "[order]" => class = Weight::Order,
+            "[talk]" => class = Weight::Talk,
             "[grammar]" => class = Weight::Grammar,
             line if line.starts_with('#') => {}
             line => words.extend(line.split_whitespace().map(|word| (word, class))),
