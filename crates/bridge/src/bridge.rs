@@ -102,7 +102,7 @@ impl Bridge {
     pub async fn run(&self, request: RunRequest, cancelled: CancellationToken, steps: Option<Steps>) -> Answer {
         let call = match self.checked(&request) {
             Ok(call) => call,
-            Err(answer) => return answer,
+            Err(answer) => return *answer,
         };
         let (entry, action) = (call.entry().clone(), call.action().clone());
         let notes: Vec<String> =
@@ -151,7 +151,7 @@ impl Bridge {
     pub fn plan(&self, request: &RunRequest) -> Answer {
         let call = match self.checked(request) {
             Ok(call) => call,
-            Err(answer) => return answer,
+            Err(answer) => return *answer,
         };
         let plan = match self.runner.plan(&call) {
             Ok(plan) => plan,
@@ -185,21 +185,27 @@ impl Bridge {
     }
 
     /// Looks up, and checks the arguments.
-    fn checked(&self, request: &RunRequest) -> Result<Call, Answer> {
+    fn checked(&self, request: &RunRequest) -> Result<Call, Box<Answer>> {
         let Some(entry) = self.catalog.entry(request.kind, &request.name) else {
-            return Err(self.with_view(|view| Answer::usage(&help::unknown_entry(view, request.kind, &request.name))));
+            return Err(Box::new(
+                self.with_view(|view| Answer::usage(&help::unknown_entry(view, request.kind, &request.name))),
+            ));
         };
         let action = request.action.as_deref();
         let Some(index) = entry.action_index(action) else {
-            return Err(self.with_view(|view| Answer::usage(&help::unknown_action(view, entry, action))));
+            return Err(Box::new(self.with_view(|view| Answer::usage(&help::unknown_action(view, entry, action)))));
         };
         let manifest = &entry.manifest.actions[index];
-        let arguments = Arguments::parse(manifest, &request.args).map_err(|faults| {
-            self.with_view(|view| Answer::usage(&help::bad_arguments(view, entry, manifest, &request.args, &faults)))
-        })?;
+        let arguments =
+            Arguments::parse(manifest, &request.args).map_err(|faults| {
+                Box::new(self.with_view(|view| {
+                    Answer::usage(&help::bad_arguments(view, entry, manifest, &request.args, &faults))
+                }))
+            })?;
         // The index came from this very entry, so the call cannot be out of range; were it ever, it must not run.
-        Call::new(entry.clone(), index, arguments)
-            .ok_or_else(|| Answer::failure(Status::Failed, json!({ "error": "internal", "message": "no such action" })))
+        Call::new(entry.clone(), index, arguments).ok_or_else(|| {
+            Box::new(Answer::failure(Status::Failed, json!({ "error": "internal", "message": "no such action" })))
+        })
     }
 
     /// A failed run, with the manifest's own help where the child complained about an argument that nobody declared.

@@ -23,19 +23,11 @@ pub(crate) enum Client {
 }
 
 impl Client {
-    /// Every client, in the order of the documentation.
-    pub(crate) const ALL: [Client; 1] = [Client::Opencode];
-
     /// The word that the command line uses.
     pub(crate) fn as_str(self) -> &'static str {
         match self {
             Client::Opencode => "opencode",
         }
-    }
-
-    /// The client of that word.
-    pub(crate) fn named(word: &str) -> Option<Client> {
-        Client::ALL.into_iter().find(|client| client.as_str() == word)
     }
 }
 

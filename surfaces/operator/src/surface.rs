@@ -48,7 +48,7 @@ impl Operator {
     async fn answer(&self, tool: OperatorTool, call: ToolCall) -> Answer {
         let (arguments, notes) = match arguments(tool, call.arguments) {
             Ok(taken) => taken,
-            Err(answer) => return answer,
+            Err(answer) => return *answer,
         };
         let text = |name: &str| arguments.get(name).and_then(Value::as_str).map(str::to_owned);
         let run = |kind: Kind, door: Door| RunRequest {
@@ -138,8 +138,11 @@ fn reply(tool: OperatorTool, answer: Answer) -> ToolReply {
     ToolReply { text, structured: value.is_object().then_some(value), is_error, notes: answer.notes }
 }
 
+/// Checked arguments, and what was read otherwise than it was written.
+type Taken = (Map<String, Value>, Vec<String>);
+
 /// The MCP tool's own arguments, checked: known names, right types, required ones there. `null` means absent.
-fn arguments(tool: OperatorTool, raw: Map<String, Value>) -> Result<(Map<String, Value>, Vec<String>), Answer> {
+fn arguments(tool: OperatorTool, raw: Map<String, Value>) -> Result<Taken, Box<Answer>> {
     let mut taken = Map::new();
     let mut notes = Vec::new();
     for (name, value) in raw {
@@ -173,7 +176,7 @@ fn arguments(tool: OperatorTool, raw: Map<String, Value>) -> Result<(Map<String,
     Ok((taken, notes))
 }
 
-fn unknown_argument(tool: OperatorTool, name: &str) -> Answer {
+fn unknown_argument(tool: OperatorTool, name: &str) -> Box<Answer> {
     let known: Vec<&str> = tool.arguments().iter().map(|(name, ..)| *name).collect();
     let way_out = if known.contains(&"args") {
         "; an action's own arguments go inside `args`".to_owned()
@@ -185,11 +188,11 @@ fn unknown_argument(tool: OperatorTool, name: &str) -> Answer {
     wrong_call(tool, format!("`{}` takes no argument `{shown}`{way_out}", tool.name()))
 }
 
-fn wrong_call(tool: OperatorTool, message: String) -> Answer {
-    Answer::failure(
+fn wrong_call(tool: OperatorTool, message: String) -> Box<Answer> {
+    Box::new(Answer::failure(
         gatelatch_bridge::answer::Status::Usage,
         json!({ "error": "bad_arguments", "message": message, "schema": tool.published().input_schema }),
-    )
+    ))
 }
 
 #[cfg(test)]

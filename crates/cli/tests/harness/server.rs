@@ -9,36 +9,36 @@ use std::time::{Duration, Instant};
 use serde_json::{Value, json};
 
 /// How long a test waits for one line before it fails.
-pub const PATIENCE: Duration = Duration::from_secs(30);
+pub(crate) const PATIENCE: Duration = Duration::from_secs(30);
 
 /// A folder that vanishes, and the binary run in it with an environment of its own.
-pub struct Bench {
-    pub folder: tempfile::TempDir,
+pub(crate) struct Bench {
+    pub(crate) folder: tempfile::TempDir,
     variables: Vec<(String, String)>,
 }
 
 impl Bench {
-    pub fn new() -> Bench {
+    pub(crate) fn new() -> Bench {
         Bench { folder: tempfile::tempdir().unwrap(), variables: Vec::new() }
     }
 
-    pub fn path(&self, below: &str) -> PathBuf {
+    pub(crate) fn path(&self, below: &str) -> PathBuf {
         self.folder.path().join(below)
     }
 
-    pub fn set(mut self, name: &str, value: impl AsRef<Path>) -> Bench {
+    pub(crate) fn set(mut self, name: &str, value: impl AsRef<Path>) -> Bench {
         self.variables.push((name.to_owned(), value.as_ref().to_string_lossy().into_owned()));
         self
     }
 
-    pub fn write(&self, below: &str, text: &str) {
+    pub(crate) fn write(&self, below: &str, text: &str) {
         let path = self.path(below);
         std::fs::create_dir_all(path.parent().unwrap()).unwrap();
         std::fs::write(path, text).unwrap();
     }
 
     #[allow(clippy::disallowed_methods, reason = "a test starts the binary under test")]
-    pub fn command(&self, args: &[&str]) -> Command {
+    pub(crate) fn command(&self, args: &[&str]) -> Command {
         let mut command = Command::new(env!("CARGO_BIN_EXE_gatelatch"));
         command.args(args).current_dir(self.folder.path()).env_clear();
         command.env("PATH", std::env::var_os("PATH").unwrap()).env("HOME", self.path("home"));
@@ -49,14 +49,14 @@ impl Bench {
     }
 
     /// Runs a verb to its end: exit code, standard output, standard error.
-    pub fn run(&self, args: &[&str]) -> (i32, String, String) {
+    pub(crate) fn run(&self, args: &[&str]) -> (i32, String, String) {
         let output = self.command(args).stdin(Stdio::null()).output().unwrap();
         let text = |bytes: Vec<u8>| String::from_utf8(bytes).unwrap();
         (output.status.code().unwrap_or(-1), text(output.stdout), text(output.stderr))
     }
 
     /// Starts a server.
-    pub fn serve(&self, args: &[&str]) -> Server {
+    pub(crate) fn serve(&self, args: &[&str]) -> Server {
         let mut child =
             self.command(args).stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
         let (sender, lines) = channel();
@@ -75,7 +75,7 @@ impl Bench {
 }
 
 /// A server under test. Dropping it kills it.
-pub struct Server {
+pub(crate) struct Server {
     child: Child,
     input: Option<ChildStdin>,
     lines: Receiver<String>,
@@ -84,7 +84,7 @@ pub struct Server {
 }
 
 impl Server {
-    pub fn send(&mut self, line: &str) {
+    pub(crate) fn send(&mut self, line: &str) {
         let input = self.input.as_mut().unwrap();
         input.write_all(line.as_bytes()).unwrap();
         input.write_all(b"\n").unwrap();
@@ -92,13 +92,13 @@ impl Server {
     }
 
     /// The next line, which must be JSON and must come in time.
-    pub fn receive(&mut self) -> Value {
+    pub(crate) fn receive(&mut self) -> Value {
         let line = self.lines.recv_timeout(PATIENCE).unwrap_or_else(|_| panic!("no line within {PATIENCE:?}"));
         serde_json::from_str(&line).unwrap_or_else(|_| panic!("no JSON on standard output: {line}"))
     }
 
     /// Opens the legacy era.
-    pub fn initialize(&mut self) -> Value {
+    pub(crate) fn initialize(&mut self) -> Value {
         self.send(&json!({"jsonrpc":"2.0","id":"init","method":"initialize","params":{"protocolVersion":"2025-11-25","capabilities":{},"clientInfo":{"name":"test","version":"1"}}}).to_string());
         let answer = self.receive();
         self.send(r#"{"jsonrpc":"2.0","method":"notifications/initialized"}"#);
@@ -106,7 +106,7 @@ impl Server {
     }
 
     /// One request and its answer; notifications in between are passed over.
-    pub fn request(&mut self, method: &str, params: Value) -> Value {
+    pub(crate) fn request(&mut self, method: &str, params: Value) -> Value {
         self.number += 1;
         let id = self.number;
         self.send(&json!({"jsonrpc":"2.0","id":id,"method":method,"params":params}).to_string());
@@ -119,7 +119,7 @@ impl Server {
     }
 
     /// One tool call: whether it failed, and its text block as JSON where it is JSON.
-    pub fn call(&mut self, tool: &str, arguments: Value) -> (bool, Value) {
+    pub(crate) fn call(&mut self, tool: &str, arguments: Value) -> (bool, Value) {
         let answer = self.request("tools/call", json!({ "name": tool, "arguments": arguments }));
         let result = &answer["result"];
         let text = result["content"][0]["text"].as_str().unwrap_or_else(|| panic!("no text in {answer}"));
@@ -127,12 +127,12 @@ impl Server {
         (result["isError"] == true, value)
     }
 
-    pub fn process(&self) -> u32 {
+    pub(crate) fn process(&self) -> u32 {
         self.child.id()
     }
 
     /// Closes the input and waits for the end: exit code, lines that were left, standard error.
-    pub fn end(mut self) -> (i32, Vec<String>, String) {
+    pub(crate) fn end(mut self) -> (i32, Vec<String>, String) {
         drop(self.input.take());
         let deadline = Instant::now() + PATIENCE;
         let status = loop {
