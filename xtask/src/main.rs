@@ -26,6 +26,7 @@ fn main() -> ExitCode {
         ["ci"] => ci::run(false),
         ["ci", "--full"] => ci::run(true),
         ["bench"] => bench::run(),
+        ["bench-measure"] => bench::measure(),
         ["bench-floor", bytes] => bench::floor(bytes),
         ["clients", names @ ..] => clients::run(names),
         _ => {
