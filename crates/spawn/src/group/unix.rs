@@ -146,3 +146,34 @@ fn exit(status: ExitStatus) -> Exit {
         (None, signal) => Exit::Signal(signal.unwrap_or_default()),
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use tokio::io::{AsyncBufReadExt, BufReader};
+
+    #[tokio::test]
+    async fn killing_the_group_takes_more_than_its_leader() {
+        let launch = Launch {
+            program: "/bin/sh".into(),
+            args: vec!["-c".into(), "sleep 1000 & echo $!; wait".into()],
+            env: vec![("PATH".into(), "/usr/bin:/bin".into())],
+            cwd: "/".into(),
+            timeout: PATIENCE,
+            max_stdout_bytes: 0,
+            stderr_tail_bytes: 0,
+        };
+        let Started { mut group, stdout, .. } = Group::start(&launch).unwrap();
+        let member = BufReader::new(stdout).lines().next_line().await.unwrap().unwrap();
+        let member = Pid::from_raw(member.parse().unwrap()).unwrap();
+        group.remains.as_ref().unwrap().kill();
+        group.leader_gone().await.unwrap();
+        // Dead and not reaped, or reaped by whoever adopted it: nothing but the signal to the group reached it.
+        let since = Instant::now();
+        while rustix::process::test_kill_process(member).is_ok() && !is_dead(member).unwrap_or(false) {
+            assert!(since.elapsed() < PATIENCE, "it lives on");
+            tokio::time::sleep(LOOK).await;
+        }
+        assert_eq!(group.end().await.unwrap(), Exit::Signal(9));
+    }
+}
