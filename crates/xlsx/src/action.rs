@@ -185,6 +185,20 @@ impl Book {
         }
     }
 
+    /// Makes an attempt on a sheet, and a second one when its rows turn out to be out of order.
+    fn attempt<T>(
+        &mut self,
+        sheet: usize,
+        mut attempt: impl FnMut(&mut Workbook) -> Result<T, Fault>,
+    ) -> Result<T, XlsxError> {
+        loop {
+            match attempt(&mut self.workbook) {
+                Err(Fault::OutOfOrder) if self.workbook.sort(sheet) => {}
+                result => return result.map_err(self.sheet_error(sheet)),
+            }
+        }
+    }
+
     /// A fault of one sheet, with the names that the caller knows.
     fn sheet_error(&self, sheet: usize) -> impl Fn(Fault) -> XlsxError + use<> {
         let (path, sheet) = (self.shown.clone(), self.title(sheet).to_owned());

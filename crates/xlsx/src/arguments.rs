@@ -9,6 +9,9 @@ use crate::error::{XlsxError, nearest};
 /// How much of a result is written when nobody says otherwise: a little less than the manifest lets through.
 pub(crate) const MAX_BYTES: usize = 16_000_000;
 
+/// How much is written to a file: a small workbook can name one long text a million times.
+const MAX_FILE: usize = 1 << 30;
+
 /// What to do.
 #[derive(Debug, PartialEq)]
 pub(crate) enum Request {
@@ -95,7 +98,7 @@ pub(crate) fn parse(action: &str, args: &[OsString]) -> Result<Request, XlsxErro
         "describe" => Request::Describe(Describe { path, sheet: given.text("sheet")?, max_bytes }),
         "dump" => Request::Dump(Dump { path, max_results: given.count("max-results")?, max_bytes }),
         _ => Request::SaveDump {
-            dump: Dump { path, max_results: given.count("max-results")?, max_bytes: usize::MAX },
+            dump: Dump { path, max_results: given.count("max-results")?, max_bytes: MAX_FILE },
             to: PathBuf::from(given.required("to")?),
             overwrite: given.flag("overwrite"),
         },

@@ -1,113 +1,245 @@
-//! Workbooks through calamine.
+//! `.xls` and `.xlsb`, through calamine.
+//!
+//! Owns the wall around it. calamine trusts what a file claims and may panic or reserve whatever it is told, so it never
+//! sees the file itself: an `.xls` stream goes through [`biff`] first, an `.xlsb` package through [`archive`], and what
+//! still panics inside is caught here and told as damage.
 
-use std::fs::File;
-use std::io::BufReader;
-use std::path::Path;
+mod archive;
+mod biff;
 
-use calamine::{Data, ExcelDateTime, ExcelDateTimeType, Range, Reader, SheetType, SheetVisible, Sheets};
+use std::io::Cursor;
+use std::panic::{AssertUnwindSafe, catch_unwind};
 
+use calamine::{
+    Cell, Data, DataRef, ExcelDateTime, ExcelDateTimeType, Range, Reader, SheetType, SheetVisible, Xls, Xlsb,
+};
+
+use archive::{Archive, Complaint};
+
+use crate::compound::{Compound, wrap};
 use crate::error::Fault;
-use crate::reference::{Area, split_sheet};
+use crate::package::Package;
+use crate::reference::{Area, MAX_COLUMNS, MAX_ROWS, split_sheet};
 use crate::row::{Content, Row};
 use crate::serial::{Clock, Epoch};
+use crate::store::Store;
 use crate::workbook::{DefinedName, Sheet, SheetKind};
 
-/// A workbook that calamine opened.
+/// An open workbook.
 pub(crate) struct Binary {
-    book: Sheets<BufReader<File>>,
+    book: Book,
     titles: Vec<String>,
-    /// The sheet read last, since both its extent and its rows may be asked for.
-    range: Option<(usize, Range<Data>)>,
+    complaint: Complaint,
 }
+
+enum Book {
+    /// Held whole, with the sheet that was asked for last.
+    Xls(Box<Xls<Cursor<Vec<u8>>>>, Option<(usize, Range<Data>)>),
+    Xlsb(Box<Xlsb<Archive>>),
+}
+
+type Opened = (Binary, Vec<Sheet>, Vec<DefinedName>);
 
 impl Binary {
-    pub(crate) fn open(path: &Path) -> Result<(Binary, Vec<Sheet>, Vec<DefinedName>), Fault> {
-        let book = calamine::open_workbook_auto(path).map_err(fault)?;
-        let sheets: Vec<Sheet> = book
-            .sheets_metadata()
-            .iter()
-            .map(|sheet| Sheet {
-                title: sheet.name.clone(),
-                kind: match sheet.typ {
-                    SheetType::WorkSheet => SheetKind::Worksheet,
-                    SheetType::DialogSheet => SheetKind::DialogSheet,
-                    SheetType::MacroSheet => SheetKind::MacroSheet,
-                    SheetType::ChartSheet => SheetKind::ChartSheet,
-                    SheetType::Vba => SheetKind::Module,
-                },
-                visible: sheet.visible == SheetVisible::Visible,
-            })
-            .collect();
-        let names = book
-            .defined_names()
-            .iter()
-            .map(|(name, refers_to)| DefinedName { name: name.clone(), sheet: None, refers_to: refers_to.clone() })
-            .filter(|name| split_sheet(&name.refers_to).is_some())
-            .collect();
+    /// Opens a compound file, which is an `.xls` if it holds one's stream.
+    pub(crate) fn open_compound(store: Store) -> Result<Opened, Fault> {
+        let compound = Compound::open(store)?;
+        if compound.has("EncryptedPackage") || compound.has("EncryptionInfo") {
+            return Err(Fault::Encrypted);
+        }
+        let found = [compound.stream("Workbook")?, compound.stream("Book")?];
+        let Some(mut stream) = found.into_iter().flatten().next() else {
+            let looks_like = match compound.has("WordDocument") {
+                true => "a Word document",
+                false => "some other compound file",
+            };
+            return Err(Fault::NotAWorkbook { looks_like });
+        };
+        drop(compound);
+        biff::make_safe(&mut stream)?;
+        let complaint = Complaint::default();
+        let book: Xls<_> = guarded(&complaint, || Xls::new(Cursor::new(wrap("Workbook", stream))))?;
+        let (sheets, names) = outline(&book);
+        Ok(Binary::new(Book::Xls(Box::new(book), None), sheets, names, complaint))
+    }
+
+    /// Opens an `.xlsb`.
+    pub(crate) fn open_package(package: Package) -> Result<Opened, Fault> {
+        let complaint = Complaint::default();
+        let archive = Archive::new(package, complaint.clone())?;
+        let book: Xlsb<_> = guarded(&complaint, || Xlsb::new(archive))?;
+        let (sheets, names) = outline(&book);
+        Ok(Binary::new(Book::Xlsb(Box::new(book)), sheets, names, complaint))
+    }
+
+    fn new(book: Book, sheets: Vec<Sheet>, names: Vec<DefinedName>, complaint: Complaint) -> Opened {
         let titles = sheets.iter().map(|sheet| sheet.title.clone()).collect();
-        Ok((Binary { book, titles, range: None }, sheets, names))
+        (Binary { book, titles, complaint }, sheets, names)
     }
 
+    /// The rows of a sheet.
     pub(crate) fn rows(&mut self, sheet: usize) -> Result<BinaryRows<'_>, Fault> {
-        let range = self.range(sheet)?;
-        Ok(BinaryRows { range, next: 0 })
+        let title = self.titles.get(sheet).map(String::as_str).unwrap_or_default();
+        let complaint = &self.complaint;
+        match &mut self.book {
+            Book::Xls(book, held) => {
+                if held.as_ref().is_none_or(|(held, _)| *held != sheet) {
+                    // The one before goes first, so that two are never held.
+                    *held = None;
+                    *held = Some((sheet, guarded(complaint, || book.worksheet_range(title))?));
+                }
+                match held {
+                    Some((_, range)) => Ok(BinaryRows::Xls { range, next: 0 }),
+                    None => Err(Fault::damaged("a sheet went away")),
+                }
+            }
+            Book::Xlsb(book) => {
+                let mut cells = guarded(complaint, || book.worksheet_cells_reader(title))?;
+                let next = move || guarded(complaint, || cells.next_cell().map(|cell| cell.map(owned)));
+                Ok(BinaryRows::Xlsb { next: Box::new(next), ahead: None, last: None })
+            }
+        }
     }
 
+    /// The smallest area that holds every cell of a sheet that holds something.
     pub(crate) fn extent(&mut self, sheet: usize) -> Result<Option<Area>, Fault> {
-        let range = self.range(sheet)?;
-        Ok(range.start().zip(range.end()).map(|(start, end)| Area {
-            first_row: start.0,
-            first_column: start.1,
-            last_row: end.0,
-            last_column: end.1,
-        }))
-    }
-
-    fn range(&mut self, sheet: usize) -> Result<&Range<Data>, Fault> {
-        if self.range.as_ref().is_none_or(|(loaded, _)| *loaded != sheet) {
-            let title = self.titles.get(sheet).map(String::as_str).unwrap_or_default();
-            let range = self.book.worksheet_range(title).map_err(fault)?;
-            self.range = Some((sheet, range));
+        let mut rows = self.rows(sheet)?;
+        let mut row = Row::default();
+        let mut whole: Option<Area> = None;
+        while rows.next(&mut row)? {
+            if let (Some(first), Some(last)) = (row.cells.first(), row.cells.last()) {
+                let area = Area::cell(row.number, first.column).with(Area::cell(row.number, last.column));
+                whole = Some(whole.map_or(area, |whole| whole.with(area)));
+            }
         }
-        match &self.range {
-            Some((_, range)) => Ok(range),
-            None => Err(Fault::damaged("a sheet went away")),
-        }
+        Ok(whole)
     }
 }
 
-/// The rows of a sheet that calamine holds whole.
-pub(crate) struct BinaryRows<'a> {
-    range: &'a Range<Data>,
-    next: usize,
+fn outline<RS: std::io::Read + std::io::Seek, B: Reader<RS>>(book: &B) -> (Vec<Sheet>, Vec<DefinedName>) {
+    let sheets = book
+        .sheets_metadata()
+        .iter()
+        .map(|sheet| Sheet {
+            title: sheet.name.clone(),
+            kind: match sheet.typ {
+                SheetType::WorkSheet => SheetKind::Worksheet,
+                SheetType::DialogSheet => SheetKind::DialogSheet,
+                SheetType::MacroSheet => SheetKind::MacroSheet,
+                SheetType::ChartSheet => SheetKind::ChartSheet,
+                SheetType::Vba => SheetKind::Module,
+            },
+            visible: sheet.visible == SheetVisible::Visible,
+        })
+        .collect();
+    let names = book
+        .defined_names()
+        .iter()
+        .filter(|(_, refers_to)| split_sheet(refers_to).is_some())
+        .map(|(name, refers_to)| DefinedName { name: name.clone(), sheet: None, refers_to: refers_to.clone() })
+        .collect();
+    (sheets, names)
+}
+
+/// Calls into calamine. What it says is damage, unless a layer below said what is wrong.
+fn guarded<T, E: std::fmt::Display>(complaint: &Complaint, call: impl FnOnce() -> Result<T, E>) -> Result<T, Fault> {
+    let told = match catch_unwind(AssertUnwindSafe(call)) {
+        Ok(Ok(value)) => return Ok(value),
+        Ok(Err(error)) => error.to_string(),
+        Err(_) => "its structure is not what the format demands".to_owned(),
+    };
+    match complaint.borrow_mut().take() {
+        Some(fault) => Err(fault),
+        None if told.contains("password") => Err(Fault::Encrypted),
+        None => Err(Fault::damaged(told)),
+    }
+}
+
+/// A cell that needs nothing of the workbook any more.
+type Owned = (u32, u32, Data);
+
+fn owned(cell: Cell<DataRef<'_>>) -> Owned {
+    let (row, column) = cell.get_position();
+    (row, column, cell.get_value().clone().into())
+}
+
+/// The rows of one sheet.
+pub(crate) enum BinaryRows<'a> {
+    Xls {
+        range: &'a Range<Data>,
+        next: usize,
+    },
+    Xlsb {
+        next: Box<dyn FnMut() -> Result<Option<Owned>, Fault> + 'a>,
+        /// The cell that showed that the row before it had ended.
+        ahead: Option<Owned>,
+        last: Option<u32>,
+    },
 }
 
 impl BinaryRows<'_> {
+    /// Reads the next row that has cells; `false` at the end.
     pub(crate) fn next(&mut self, row: &mut Row) -> Result<bool, Fault> {
-        let Some((first_row, first_column)) = self.range.start() else { return Ok(false) };
-        let width = self.range.width();
-        loop {
-            let at = self.next;
-            if at >= self.range.height() {
-                return Ok(false);
-            }
-            self.next += 1;
-            row.restart(first_row + at as u32);
-            for column in 0..width {
-                if let Some(data) = self.range.get((at, column)) {
-                    push(row, first_column + column as u32, data);
-                }
-            }
-            if !row.cells.is_empty() {
-                return Ok(true);
-            }
+        match self {
+            BinaryRows::Xls { range, next } => next_of_range(range, next, row),
+            BinaryRows::Xlsb { next, ahead, last } => next_of_cells(next, ahead, last, row),
         }
     }
 }
 
-fn push(row: &mut Row, column: u32, data: &Data) {
+fn next_of_range(range: &Range<Data>, next: &mut usize, row: &mut Row) -> Result<bool, Fault> {
+    let Some((first_row, first_column)) = range.start() else { return Ok(false) };
+    while let Some(cells) = range.rows().nth(*next) {
+        row.restart(first_row + *next as u32);
+        *next += 1;
+        for (at, data) in cells.iter().enumerate() {
+            push(row, first_column + at as u32, data)?;
+        }
+        if !row.cells.is_empty() {
+            return Ok(true);
+        }
+    }
+    Ok(false)
+}
+
+fn next_of_cells(
+    next: &mut dyn FnMut() -> Result<Option<Owned>, Fault>,
+    ahead: &mut Option<Owned>,
+    last: &mut Option<u32>,
+    row: &mut Row,
+) -> Result<bool, Fault> {
+    row.restart(0);
+    loop {
+        let cell = match ahead.take() {
+            Some(cell) => Some(cell),
+            None => next()?,
+        };
+        let Some((number, column, data)) = cell else { break };
+        if number >= MAX_ROWS || column >= MAX_COLUMNS {
+            return Err(Fault::damaged("a cell lies beyond row 1048576 or column XFD"));
+        }
+        if row.cells.is_empty() {
+            row.number = number;
+        } else if number != row.number {
+            *ahead = Some((number, column, data));
+            break;
+        }
+        push(row, column, &data)?;
+    }
+    if row.cells.is_empty() {
+        return Ok(false);
+    }
+    if last.is_some_and(|last| row.number <= last) {
+        return Err(Fault::damaged("its rows are out of order"));
+    }
+    *last = Some(row.number);
+    row.settle();
+    Ok(true)
+}
+
+fn push(row: &mut Row, column: u32, data: &Data) -> Result<(), Fault> {
     let content = match data {
-        Data::Empty => return,
+        Data::Empty => return Ok(()),
         Data::String(text) => Content::Text(row.add(text)),
         Data::Float(number) => row.float(*number),
         Data::Int(number) => row.digits(&number.to_string()),
@@ -125,7 +257,7 @@ fn push(row: &mut Row, column: u32, data: &Data) {
             row.serial(number, clock, epoch(moment))
         }
     };
-    row.push(column, content);
+    row.add_cell(column, content)
 }
 
 /// The date system of a moment, which calamine keeps to itself but compares.
@@ -135,9 +267,4 @@ fn epoch(moment: &ExcelDateTime) -> Epoch {
         true => Epoch::From1904,
         false => Epoch::From1900,
     }
-}
-
-fn fault(error: calamine::Error) -> Fault {
-    let text = error.to_string();
-    if text.contains("password") { Fault::Encrypted } else { Fault::damaged(text) }
 }

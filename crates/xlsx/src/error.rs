@@ -249,6 +249,9 @@ pub enum Fault {
         /// What is too large and what the limit is.
         detail: String,
     },
+    /// A row stands behind one that it belongs before. The sheet is read again, then gathered and sorted.
+    #[error("its rows are out of order")]
+    OutOfOrder,
     /// The system failed.
     #[error("reading failed")]
     Io(#[from] std::io::Error),
@@ -269,7 +272,7 @@ impl Fault {
         match self {
             Fault::NotAWorkbook { .. } => "not_a_workbook",
             Fault::Encrypted => "encrypted",
-            Fault::Damaged { .. } => "damaged",
+            Fault::Damaged { .. } | Fault::OutOfOrder => "damaged",
             Fault::TooLarge { .. } => "too_large",
             Fault::Io(_) => "file_unreadable",
         }
@@ -279,7 +282,7 @@ impl Fault {
         match self {
             Fault::NotAWorkbook { .. } => Some("this tool reads .xlsx, .xlsm, .xlsb, .xls and .ods"),
             Fault::Encrypted => Some("save a copy without the password and read that"),
-            Fault::Damaged { .. } => Some("open and save it again in a spreadsheet program"),
+            Fault::Damaged { .. } | Fault::OutOfOrder => Some("open and save it again in a spreadsheet program"),
             Fault::TooLarge { .. } | Fault::Io(_) => None,
         }
     }

@@ -5,17 +5,23 @@
 //! workbook names is ever fetched. Start at [`run`], then [`action`] for what each action answers and `workbook` for
 //! how a file becomes rows.
 
-#![expect(dead_code, reason = "the streaming readers that use the rest follow")]
-
 mod action;
 mod arguments;
 mod binary;
+mod compound;
 pub mod error;
+mod format;
 mod json;
+mod markup;
+mod number_format;
+mod opendocument;
+mod package;
 mod reference;
 pub mod roots;
 mod row;
 mod serial;
+mod spreadsheetml;
+mod store;
 mod workbook;
 
 use std::ffi::OsString;

@@ -2,9 +2,15 @@
 //!
 //! Owns what counts as blank and how a number becomes a literal that JSON carries exactly. Knows no file format.
 
+use crate::error::Fault;
 use crate::json;
-use crate::reference::Area;
+use crate::reference::{Area, MAX_COLUMNS};
 use crate::serial::{self, Clock, Epoch, Moment};
+
+/// How much text the cells of one row may hold in their own right.
+const MAX_ROW_TEXT: usize = 64 << 20;
+/// How much of a sheet that is out of order is gathered to sort it, roughly in bytes.
+const MAX_GATHERED: usize = 96 << 20;
 
 /// A piece of [`Row::text`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -30,6 +36,20 @@ pub(crate) enum Content {
     Moment(Moment, Span),
 }
 
+impl Content {
+    fn moved(self, shift: u32) -> Content {
+        let moved = |span: Span| Span { from: span.from + shift, to: span.to + shift };
+        match self {
+            Content::Text(span) => Content::Text(moved(span)),
+            Content::Number(span) => Content::Number(moved(span)),
+            Content::Precise(span) => Content::Precise(moved(span)),
+            Content::Error(span) => Content::Error(moved(span)),
+            Content::Moment(moment, span) => Content::Moment(moment, moved(span)),
+            Content::Empty | Content::Shared(_) | Content::Bool(_) => self,
+        }
+    }
+}
+
 /// A cell and its column, from 0.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Cell {
@@ -44,7 +64,7 @@ pub(crate) trait Shared {
 }
 
 /// A row whose cells stand in the order of their columns.
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub(crate) struct Row {
     /// Its place in the sheet, from 0.
     pub(crate) number: u32,
@@ -60,8 +80,25 @@ impl Row {
         self.text.clear();
     }
 
-    pub(crate) fn push(&mut self, column: u32, content: Content) {
+    /// Adds a cell. A hostile sheet lists one place over and over, or fills a row with huge texts.
+    pub(crate) fn add_cell(&mut self, column: u32, content: Content) -> Result<(), Fault> {
+        if self.cells.len() >= 2 * MAX_COLUMNS as usize {
+            return Err(Fault::damaged(format!("row {} lists more cells than a row has", self.number + 1)));
+        }
+        if self.text.len() > MAX_ROW_TEXT {
+            let most = MAX_ROW_TEXT >> 20;
+            return Err(Fault::too_large(format!("row {} holds more than {most} MiB of text", self.number + 1)));
+        }
         self.cells.push(Cell { column, content });
+        Ok(())
+    }
+
+    /// Adds the cells of a row of the same number behind the own ones.
+    fn absorb(&mut self, other: &Row) {
+        let shift = self.text.len() as u32;
+        self.text.push_str(&other.text);
+        self.cells
+            .extend(other.cells.iter().map(|cell| Cell { column: cell.column, content: cell.content.moved(shift) }));
     }
 
     /// Where the next text will begin; [`Row::span_from`] closes it.
@@ -110,6 +147,22 @@ impl Row {
         }
     }
 
+    /// A time that stands in the file as ISO 8601 duration: below a day it is a time of day. Such files do not tell the
+    /// two apart but by a format.
+    pub(crate) fn clock(&mut self, text: &str) -> Content {
+        let from = self.text.len() as u32;
+        match serial::read_duration(text) {
+            Some(days) => {
+                let clock = if (0.0..1.0).contains(&days) { Clock::Time } else { Clock::Duration };
+                match serial::push_moment(&mut self.text, days, clock, Epoch::From1900) {
+                    Some(moment) => Content::Moment(moment, self.span_from(from)),
+                    None => self.iso(text),
+                }
+            }
+            None => self.iso(text),
+        }
+    }
+
     /// A date, time or duration that stands in the file as ISO 8601 text.
     pub(crate) fn iso(&mut self, text: &str) -> Content {
         let moment = if text.trim_start_matches('-').starts_with('P') {
@@ -121,7 +174,13 @@ impl Row {
         } else {
             Moment::Date
         };
-        Content::Moment(moment, self.add(text))
+        // Anything else than digits and the letters of ISO 8601 is no moment, whatever the file says of it.
+        if !text.bytes().all(|byte| byte.is_ascii_digit() || b"-+:.,TZPYMWDHS".contains(&byte)) || text.is_empty() {
+            return Content::Text(self.add(text));
+        }
+        let from = self.text.len() as u32;
+        serial::push_iso(&mut self.text, text);
+        Content::Moment(moment, self.span_from(from))
     }
 
     /// Puts the cells in the order of their columns; of two in one place the later stays.
@@ -188,12 +247,16 @@ impl Row {
     }
 
     /// Appends the row as a JSON array from `first_column` on, `""` where there is no cell. Says how many of its
-    /// numbers had to be given as text.
-    pub(crate) fn push_array(&self, out: &mut Vec<u8>, first_column: u32, shared: &impl Shared) -> u64 {
+    /// numbers had to be given as text. Stops somewhere beyond `limit` bytes: one text may stand in every cell.
+    pub(crate) fn push_array(&self, out: &mut Vec<u8>, first_column: u32, limit: usize, shared: &impl Shared) -> u64 {
         let mut column = first_column;
         let mut as_text = 0;
+        let end = out.len().saturating_add(limit);
         out.push(b'[');
         for cell in &self.cells {
+            if out.len() > end {
+                break;
+            }
             while column < cell.column {
                 out.extend_from_slice(b"\"\",");
                 column += 1;
@@ -208,6 +271,50 @@ impl Row {
         }
         out.push(b']');
         as_text
+    }
+}
+
+/// The rows of a sheet that is out of order, gathered to be sorted.
+#[derive(Default)]
+pub(crate) struct Gathered {
+    rows: Vec<Row>,
+    bytes: usize,
+}
+
+impl Gathered {
+    pub(crate) fn add(&mut self, row: Row) -> Result<(), Fault> {
+        self.bytes += std::mem::size_of::<Row>() + row.text.capacity() + row.cells.capacity() * size_of::<Cell>();
+        self.rows.push(row);
+        if self.bytes > MAX_GATHERED {
+            let most = MAX_GATHERED >> 20;
+            return Err(Fault::too_large(format!("its rows are out of order, and more than {most} MiB to sort")));
+        }
+        Ok(())
+    }
+
+    /// Puts the rows in order, last first; those of one number become one.
+    pub(crate) fn sort(&mut self) {
+        self.rows.sort_by_key(|row| row.number);
+        let mut sorted: Vec<Row> = Vec::new();
+        for row in self.rows.drain(..) {
+            match sorted.last_mut() {
+                Some(last) if last.number == row.number => last.absorb(&row),
+                _ => sorted.push(row),
+            }
+        }
+        for row in &mut sorted {
+            row.settle();
+        }
+        sorted.reverse();
+        self.rows = sorted;
+    }
+
+    /// Gives the next row; `false` when there is none.
+    pub(crate) fn next(&mut self, row: &mut Row) -> bool {
+        let next = self.rows.pop();
+        let found = next.is_some();
+        *row = next.unwrap_or_default();
+        found
     }
 }
 
@@ -334,11 +441,11 @@ mod tests {
         let mut row = Row::default();
         for (column, text) in [(2, "c"), (0, "a"), (2, "d")] {
             let span = row.add(text);
-            row.push(column, Content::Text(span));
+            row.add_cell(column, Content::Text(span)).unwrap();
         }
         row.settle();
         let mut out = Vec::new();
-        row.push_array(&mut out, 0, &NoneShared);
+        row.push_array(&mut out, 0, usize::MAX, &NoneShared);
         assert_eq!(out, br#"["a","","d"]"#);
     }
 
@@ -347,12 +454,12 @@ mod tests {
         let mut row = Row::default();
         for (column, text) in [(0, "a"), (1, " "), (3, "b"), (4, " \t")] {
             let span = row.add(text);
-            row.push(column, Content::Text(span));
+            row.add_cell(column, Content::Text(span)).unwrap();
         }
-        row.push(6, Content::Empty);
+        row.add_cell(6, Content::Empty).unwrap();
         row.trim(&Area::ALL, &NoneShared);
         let mut out = Vec::new();
-        row.push_array(&mut out, 0, &NoneShared);
+        row.push_array(&mut out, 0, usize::MAX, &NoneShared);
         assert_eq!(out, br#"["a"," ","","b"]"#);
     }
 }

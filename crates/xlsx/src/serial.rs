@@ -118,6 +118,43 @@ fn push_duration(out: &mut String, serial: f64) -> Option<Moment> {
     Some(Moment::Duration)
 }
 
+/// Appends an ISO 8601 text, a fraction of a second with six digits or, when it is nothing, without it.
+pub(crate) fn push_iso(out: &mut String, text: &str) {
+    let (whole, rest) = match text.split_once(['.', ',']) {
+        Some(parts) if !text.contains('P') => parts,
+        _ => return out.push_str(text),
+    };
+    let digits = rest.bytes().take_while(u8::is_ascii_digit).count();
+    let fraction = format!("{:0<6}", &rest[..digits.min(6)]);
+    out.push_str(whole);
+    if fraction.bytes().any(|digit| digit != b'0') {
+        out.push('.');
+        out.push_str(&fraction);
+    }
+    out.push_str(&rest[digits..]);
+}
+
+/// `PT15H10M10.5S` in days; `None` for anything that is no such duration. Years and months have no fixed length.
+pub(crate) fn read_duration(text: &str) -> Option<f64> {
+    let (sign, rest) = match text.strip_prefix('-') {
+        Some(rest) => (-1.0, rest),
+        None => (1.0, text),
+    };
+    let (days, time) = rest.strip_prefix('P')?.split_once('T').unwrap_or((rest.strip_prefix('P')?, ""));
+    let mut seconds = 0.0;
+    if !days.is_empty() {
+        seconds += days.strip_suffix('D')?.parse::<f64>().ok()? * 86_400.0;
+    }
+    let mut rest = time;
+    for (unit, length) in [('H', 3600.0), ('M', 60.0), ('S', 1.0)] {
+        if let Some((number, after)) = rest.split_once(unit) {
+            seconds += number.replace(',', ".").parse::<f64>().ok()? * length;
+            rest = after;
+        }
+    }
+    (rest.is_empty() && seconds.is_finite()).then_some(sign * seconds / 86_400.0)
+}
+
 /// Appends `15:10:10`, with six digits of a second where there is a fraction, as most programs write and read it.
 fn push_time(out: &mut String, millis: u32) {
     push_digits(out, millis / 3_600_000, 2);
@@ -197,6 +234,27 @@ mod tests {
             (44_197.999_999_999_9, Clock::DateTime, "2021-01-02T00:00:00"),
         ] {
             assert_eq!(shown(serial, clock, Epoch::From1900).as_deref(), Some(text), "{serial}");
+        }
+    }
+
+    #[test]
+    fn iso_texts_keep_their_meaning_and_get_one_form() {
+        for (stored, text) in [
+            ("2021-01-01", "2021-01-01"),
+            ("2021-01-01T10:10:10.000000000", "2021-01-01T10:10:10"),
+            ("2021-01-01T10:10:10.5Z", "2021-01-01T10:10:10.500000Z"),
+            ("10:10:10,25", "10:10:10.250000"),
+            ("PT0.5S", "PT0.5S"),
+        ] {
+            let mut out = String::new();
+            push_iso(&mut out, stored);
+            assert_eq!(out, text);
+        }
+        for (text, hours) in [("PT10H10M0S", 10.0 + 10.0 / 60.0), ("P1DT2H", 26.0), ("-PT30M", -0.5), ("P2D", 48.0)] {
+            assert!((read_duration(text).unwrap() * 24.0 - hours).abs() < 1e-9, "{text}");
+        }
+        for text in ["", "P", "10:10", "P1Y", "PT1X", "PT"] {
+            assert_eq!(read_duration(text).filter(|days| *days != 0.0), None, "{text}");
         }
     }
 

@@ -1,11 +1,16 @@
 //! A workbook of any of the formats: its sheets, its defined names, and the rows of a sheet as they come.
 
+use std::collections::HashSet;
 use std::path::Path;
 
 use crate::binary::{Binary, BinaryRows};
 use crate::error::Fault;
+use crate::format::{self, Recognized};
+use crate::opendocument::{Opendocument, TableRows};
 use crate::reference::Area;
 use crate::row::{Row, Shared};
+use crate::spreadsheetml::{SheetRows, Spreadsheetml};
+use crate::store::Store;
 
 /// What a sheet is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -53,36 +58,77 @@ pub(crate) struct Workbook {
     pub(crate) sheets: Vec<Sheet>,
     pub(crate) names: Vec<DefinedName>,
     inner: Inner,
+    /// Sheets whose rows are known to be out of order.
+    unordered: HashSet<usize>,
 }
 
 enum Inner {
-    Binary(Binary),
+    Spreadsheetml(Box<Spreadsheetml>),
+    Opendocument(Box<Opendocument>),
+    Binary(Box<Binary>),
 }
 
 impl Workbook {
     /// Opens the file by what it holds, whatever its name.
     pub(crate) fn open(path: &Path) -> Result<Workbook, Fault> {
-        let (binary, sheets, names) = Binary::open(path)?;
-        Ok(Workbook { sheets, names, inner: Inner::Binary(binary) })
+        let store = Store::open(path)?;
+        let (inner, sheets, names) = match format::recognize(&store)? {
+            Recognized::Spreadsheetml(package, main) => {
+                let (book, sheets, names) = Spreadsheetml::open(package, &main)?;
+                (Inner::Spreadsheetml(Box::new(book)), sheets, names)
+            }
+            Recognized::Opendocument(package) => {
+                let (book, sheets, names) = Opendocument::open(package)?;
+                (Inner::Opendocument(Box::new(book)), sheets, names)
+            }
+            Recognized::BinaryPackage(package) => {
+                let (book, sheets, names) = Binary::open_package(package)?;
+                (Inner::Binary(Box::new(book)), sheets, names)
+            }
+            Recognized::Compound => {
+                let (book, sheets, names) = Binary::open_compound(store)?;
+                (Inner::Binary(Box::new(book)), sheets, names)
+            }
+        };
+        Ok(Workbook { sheets, names, inner, unordered: HashSet::new() })
     }
 
-    /// The rows of a sheet, in order, those without any cell left out.
+    /// The rows of a sheet, those without any cell left out. [`Workbook::sort`] says what to do when they turn out to be
+    /// out of order.
     pub(crate) fn rows(&mut self, sheet: usize) -> Result<Rows<'_>, Fault> {
+        let gather = self.unordered.contains(&sheet);
         match &mut self.inner {
-            Inner::Binary(binary) => Ok(Rows::Binary(binary.rows(sheet)?)),
+            Inner::Spreadsheetml(book) => Ok(Rows::Spreadsheetml(Box::new(book.rows(sheet, gather)?))),
+            Inner::Opendocument(book) => Ok(Rows::Opendocument(Box::new(book.rows(sheet)?))),
+            Inner::Binary(book) => Ok(Rows::Binary(book.rows(sheet)?)),
         }
+    }
+
+    /// After [`Fault::OutOfOrder`]: from now on the sheet's rows are sorted first. `false` when they were already.
+    pub(crate) fn sort(&mut self, sheet: usize) -> bool {
+        self.unordered.insert(sheet)
     }
 
     /// The smallest area that holds every cell of a sheet; `None` when it has none.
     pub(crate) fn extent(&mut self, sheet: usize) -> Result<Option<Area>, Fault> {
         match &mut self.inner {
-            Inner::Binary(binary) => binary.extent(sheet),
+            Inner::Spreadsheetml(book) => {
+                let (area, ordered) = book.extent(sheet)?;
+                if !ordered {
+                    self.unordered.insert(sheet);
+                }
+                Ok(area)
+            }
+            Inner::Opendocument(book) => Ok(book.extent(sheet)),
+            Inner::Binary(book) => book.extent(sheet),
         }
     }
 }
 
 /// The rows of one sheet.
 pub(crate) enum Rows<'a> {
+    Spreadsheetml(Box<SheetRows<'a>>),
+    Opendocument(Box<TableRows<'a>>),
     Binary(BinaryRows<'a>),
 }
 
@@ -90,6 +136,8 @@ impl Rows<'_> {
     /// Reads the next row that has cells; `false` at the end.
     pub(crate) fn next(&mut self, row: &mut Row) -> Result<bool, Fault> {
         match self {
+            Rows::Spreadsheetml(rows) => rows.next(row),
+            Rows::Opendocument(rows) => rows.next(row),
             Rows::Binary(rows) => rows.next(row),
         }
     }
@@ -98,10 +146,8 @@ impl Rows<'_> {
 impl Shared for Rows<'_> {
     fn shared(&self, index: u32) -> &str {
         match self {
-            Rows::Binary(_) => {
-                let _ = index;
-                ""
-            }
+            Rows::Spreadsheetml(rows) => rows.shared(index),
+            Rows::Opendocument(_) | Rows::Binary(_) => "",
         }
     }
 }

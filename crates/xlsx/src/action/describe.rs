@@ -25,16 +25,18 @@ const SHOWN: usize = 80;
 pub(super) fn answer(book: &mut Book, request: &Describe) -> Result<Vec<u8>, XlsxError> {
     let sheet = book.sheet(request.sheet.as_deref())?;
     let title = book.title(sheet).to_owned();
-    let told = book.sheet_error(sheet);
-    let mut rows = book.workbook.rows(sheet).map_err(&told)?;
-    let mut described = Described::default();
-    let mut row = Row::default();
-    while rows.next(&mut row).map_err(&told)? {
-        row.trim(&Area::ALL, &rows);
-        if !row.cells.is_empty() {
-            described.add(&row, &rows);
+    let described = book.attempt(sheet, |workbook| {
+        let mut rows = workbook.rows(sheet)?;
+        let mut described = Described::default();
+        let mut row = Row::default();
+        while rows.next(&mut row)? {
+            row.trim(&Area::ALL, &rows);
+            if !row.cells.is_empty() {
+                described.add(&row, &rows);
+            }
         }
-    }
+        Ok(described)
+    })?;
     Ok(described.answer(&title, request.max_bytes))
 }
 
@@ -54,7 +56,7 @@ impl Described {
         let text = |cell: &Cell| matches!(cell.content, Content::Text(_) | Content::Shared(_) | Content::Empty);
         if self.rows == 0 && self.header.is_none() && row.cells.iter().all(text) {
             let named = row.cells.iter().filter(|cell| !row.is_blank(cell, shared));
-            self.header = Some(named.map(|cell| (cell.column, row.show(cell, shared).trim().to_owned())).collect());
+            self.header = Some(named.map(|cell| (cell.column, short(row.show(cell, shared).trim()))).collect());
             return;
         }
         self.rows += 1;

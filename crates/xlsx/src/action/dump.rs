@@ -11,7 +11,7 @@ use crate::arguments::Dump;
 use crate::error::XlsxError;
 use crate::reference::Area;
 use crate::roots::Roots;
-use crate::row::Row;
+use crate::row::{Row, Shared};
 
 /// `{text, characters}`.
 pub(super) fn answer(book: &mut Book, request: &Dump) -> Result<Vec<u8>, XlsxError> {
@@ -166,8 +166,9 @@ fn write_sheet(book: &mut Book, sheet: usize, request: &Dump, text: &mut Text<'_
         text.line(&format!("===== SHEET: {title}  ({kind}) =====")).map_err(failed)?;
         return text.line("(empty)").map_err(failed);
     }
+    // Whether the rows are in order is known from here on, so that nothing is written twice.
+    let extent = book.attempt(sheet, |workbook| workbook.extent(sheet))?.unwrap_or(Area::cell(0, 0));
     let told = book.sheet_error(sheet);
-    let extent = book.workbook.extent(sheet).map_err(&told)?.unwrap_or(Area::cell(0, 0));
     let hidden = if book.workbook.sheets[sheet].visible { "" } else { "  (hidden)" };
     text.line(&format!("===== SHEET: {title}  (dims {extent}){hidden} =====")).map_err(failed)?;
     let mut rows = book.workbook.rows(sheet).map_err(&told)?;
@@ -180,9 +181,8 @@ fn write_sheet(book: &mut Book, sheet: usize, request: &Dump, text: &mut Text<'_
             continue;
         }
         line.clear();
-        push_row(&mut line, &row, &rows);
-        let full = text.bytes + 2 * line.len() > request.max_bytes;
-        if full || request.max_results.is_some_and(|most| given >= most) {
+        let room = request.max_bytes.saturating_sub(text.bytes) / 2;
+        if !push_row(&mut line, &row, room, &rows) || request.max_results.is_some_and(|most| given >= most) {
             text.line(&format!("... [truncated at {given} non-empty rows]")).map_err(failed)?;
             return Ok(());
         }
@@ -195,8 +195,8 @@ fn write_sheet(book: &mut Book, sheet: usize, request: &Dump, text: &mut Text<'_
     Ok(())
 }
 
-/// `r7: a |  | c`
-fn push_row(line: &mut String, row: &Row, shared: &impl crate::row::Shared) {
+/// `r7: a |  | c`; `false` when it takes more than `room` bytes.
+fn push_row(line: &mut String, row: &Row, room: usize, shared: &impl Shared) -> bool {
     line.push('r');
     line.push_str(&(row.number + 1).to_string());
     line.push(':');
@@ -207,7 +207,11 @@ fn push_row(line: &mut String, row: &Row, shared: &impl crate::row::Shared) {
             column += 1;
         }
         line.push_str(&one_line(row.show(cell, shared)));
+        if line.len() > room {
+            return false;
+        }
     }
+    true
 }
 
 /// The text without line ends, so that a row stays one line.

@@ -10,12 +10,7 @@ pub(super) fn answer(book: &mut Book) -> Result<Vec<u8>, XlsxError> {
     let mut sheets = Vec::new();
     for at in 0..book.workbook.sheets.len() {
         let sheet = book.workbook.sheets[at].clone();
-        let extent = if book.is_worksheet(at) {
-            let told = book.sheet_error(at);
-            book.workbook.extent(at).map_err(told)?
-        } else {
-            None
-        };
+        let extent = if book.is_worksheet(at) { book.attempt(at, |workbook| workbook.extent(at))? } else { None };
         let (rows, columns) = extent.map_or((0, 0), |area| (area.last_row + 1, area.last_column + 1));
         sheets.push(json!({
             "title": sheet.title,

@@ -18,16 +18,21 @@ const FRAME_BYTES: usize = 1024;
 pub(super) fn answer(book: &mut Book, request: &ReadSheet) -> Result<Vec<u8>, XlsxError> {
     let (sheet, area) = book.area(request.sheet.as_deref(), request.range.as_deref())?;
     let title = book.title(sheet).to_owned();
-    let told = book.sheet_error(sheet);
-    let mut rows = book.workbook.rows(sheet).map_err(&told)?;
-    let mut reading = Reading::new(request, area, &title);
-    match reading.all(&mut rows) {
-        Ok(()) => Ok(reading.finish()),
-        Err(Stop::Fault(fault)) => Err(told(fault)),
-        Err(Stop::RowTooLarge { row, bytes }) => {
-            Err(XlsxError::RowTooLarge { sheet: title, row: row + 1, bytes, limit: request.max_bytes })
+    let result = book.attempt(sheet, |workbook| {
+        let mut rows = workbook.rows(sheet)?;
+        let mut reading = Reading::new(request, area, &title);
+        match reading.all(&mut rows) {
+            Ok(()) => Ok(Ok(reading.finish())),
+            Err(Stop::Fault(fault)) => Err(fault),
+            Err(Stop::RowTooLarge { row, bytes }) => Ok(Err((row, bytes))),
         }
-    }
+    })?;
+    result.map_err(|(row, bytes)| XlsxError::RowTooLarge {
+        sheet: title,
+        row: row + 1,
+        bytes,
+        limit: request.max_bytes,
+    })
 }
 
 enum Stop {
@@ -86,7 +91,7 @@ impl<'a> Reading<'a> {
                 continue;
             }
             if self.request.header && self.keys.is_none() {
-                let keys = Keys::new(&row, rows, self.area.first_column);
+                let keys = Keys::new(&row, rows, self.area.first_column, self.request.max_bytes)?;
                 self.frame += keys.bytes;
                 self.keys = Some(keys);
                 self.owed = row.number + 1;
@@ -119,12 +124,13 @@ impl<'a> Reading<'a> {
 
     fn give(&mut self, row: &Row, shared: &impl Shared) -> Result<bool, Stop> {
         let first_column = self.area.first_column;
+        let limit = self.request.max_bytes;
         // The keys are lent out while the row is written, and come back whatever happens.
         let keys = self.keys.take();
         let given = self.place(row.number, |out, as_text| {
             *as_text += match &keys {
-                Some(keys) => keys.push_record(out, row, first_column, shared),
-                None => row.push_array(out, first_column, shared),
+                Some(keys) => keys.push_record(out, row, limit, shared),
+                None => row.push_array(out, first_column, limit, shared),
             };
         });
         self.keys = keys;
@@ -199,7 +205,7 @@ struct Keys {
 }
 
 impl Keys {
-    fn new(row: &Row, shared: &impl Shared, first_column: u32) -> Keys {
+    fn new(row: &Row, shared: &impl Shared, first_column: u32, limit: usize) -> Result<Keys, Stop> {
         let mut keys = Keys { names: Vec::new(), bytes: 0 };
         let mut taken = std::collections::HashSet::new();
         for cell in &row.cells {
@@ -210,8 +216,11 @@ impl Keys {
                 "" => keys.add_letters(first_column, &mut taken),
                 name => keys.add(first_column, name, &mut taken),
             }
+            if keys.bytes > limit {
+                return Err(Stop::RowTooLarge { row: row.number, bytes: keys.bytes });
+            }
         }
-        keys
+        Ok(keys)
     }
 
     fn next_column(&self, first_column: u32) -> u32 {
@@ -236,12 +245,17 @@ impl Keys {
         self.names.push((self.next_column(first_column), key));
     }
 
-    /// Every key of the header, and the letters of whatever columns the row has beyond it.
-    fn push_record(&self, out: &mut Vec<u8>, row: &Row, first_column: u32, shared: &impl Shared) -> u64 {
+    /// Every key of the header, and the letters of whatever columns the row has beyond it. Stops somewhere beyond
+    /// `limit` bytes.
+    fn push_record(&self, out: &mut Vec<u8>, row: &Row, limit: usize, shared: &impl Shared) -> u64 {
         let mut cells = row.cells.iter().peekable();
+        let end = out.len().saturating_add(limit);
         let mut as_text = 0;
         out.push(b'{');
         for (column, key) in &self.names {
+            if out.len() > end {
+                break;
+            }
             json::push_string(out, key);
             out.push(b':');
             match cells.next_if(|cell| cell.column == *column) {
@@ -254,10 +268,13 @@ impl Keys {
             out.push(b',');
         }
         for cell in cells {
+            if out.len() > end {
+                break;
+            }
             let mut letters = String::new();
             push_column(&mut letters, cell.column);
             // A header may be named like a column; the column then gives way.
-            while cell.column >= first_column && self.names.iter().any(|(_, key)| *key == letters) {
+            while self.names.iter().any(|(_, key)| *key == letters) {
                 letters.push('_');
             }
             json::push_string(out, &letters);
