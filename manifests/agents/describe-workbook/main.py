@@ -10,6 +10,9 @@ import os
 import subprocess
 import sys
 
+# What one sheet may add to the answer: a sheet can be thousands of columns wide.
+MOST_BYTES_A_SHEET = 32768
+
 
 class Failed(Exception):
     """A call that failed; `answer` is what this agent prints."""
@@ -56,9 +59,12 @@ def reason(cause):
 
 def described(path, sheet, rows_wanted):
     """What is told of one sheet. A sheet that cannot be read does not hide the others."""
-    entry = {key: sheet[key] for key in ("title", "rows", "columns") if key in sheet}
+    entry = outline(sheet)
+    if sheet.get("kind", "worksheet") != "worksheet":
+        return entry
+    wanted = {"path": path, "sheet": sheet["title"], "max-results": rows_wanted + 1, "max-bytes": MOST_BYTES_A_SHEET}
     try:
-        answer = call("read-sheet", {"path": path, "sheet": sheet["title"], "max-results": rows_wanted + 1})
+        answer = call("read-sheet", wanted)
     except Failed as failed:
         return {**entry, "error": str(failed)}
     rows = answer.get("rows", [])
@@ -69,6 +75,10 @@ def described(path, sheet, rows_wanted):
     entry["sample"] = sample
     entry["more"] = bool(answer.get("truncated")) or len(rows) > len(sample) + (1 if header else 0)
     return entry
+
+
+def outline(sheet):
+    return {key: sheet[key] for key in ("title", "rows", "columns", "visible", "kind") if key in sheet}
 
 
 def reads_like_names(row):
@@ -87,7 +97,7 @@ def describe(path, rows_wanted, sheets_wanted):
     entries = []
     for number, sheet in enumerate(sheets):
         if number >= sheets_wanted:
-            entries.append({key: sheet[key] for key in ("title", "rows", "columns") if key in sheet})
+            entries.append(outline(sheet))
             continue
         entries.append(described(path, sheet, rows_wanted))
         report(number + 1, total)

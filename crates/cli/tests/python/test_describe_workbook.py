@@ -24,7 +24,7 @@ if action == "list-sheets":
     if "refuse" in book:
         print(json.dumps(book["refuse"]))
         sys.exit(1)
-    print(json.dumps({{"path": arguments["path"], "sheets": [{{"title": t, "rows": len(r), "columns": 2}} for t, r in book["sheets"]]}}))
+    print(json.dumps({{"path": arguments["path"], "sheets": [{{"title": t, "rows": len(r), "columns": 2, **({{"kind": r}} if r == "chartsheet" else {{}})}} for t, r in book["sheets"]]}}))
 else:
     rows = dict(book["sheets"])[arguments["sheet"]]
     if rows == "broken":
@@ -80,6 +80,11 @@ class Describing(unittest.TestCase):
         self.assertEqual(code, 0)
         self.assertIn("no such part", answer["sheets"][0]["error"])
         self.assertEqual(answer["sheets"][1]["sample"], [[1]])
+
+    def test_a_chart_is_listed_and_not_read(self):
+        _, answer, _ = self.describe({"sheets": [["Chart", "chartsheet"], ["Good", [[1]]]]})
+        self.assertEqual(sorted(answer["sheets"][0]), ["columns", "kind", "rows", "title"])
+        self.assertEqual([action for action, _ in self.calls()], ["list-sheets", "read-sheet"])
 
     def test_an_empty_sheet_has_no_header_and_no_sample(self):
         self.assertEqual(self.describe({"sheets": [["Empty", []]]})[1]["sheets"][0]["sample"], [])
