@@ -1,10 +1,9 @@
 //! The road itself.
 
-use std::cell::RefCell;
 use std::collections::HashMap;
-use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::time::Instant;
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::{Duration, Instant};
 
 use gatelatch_discovery::help;
 use gatelatch_discovery::index::Index;
@@ -32,7 +31,28 @@ pub struct Bridge {
     recorder: Box<dyn Recorder>,
     capabilities_max_bytes: usize,
     requests: AtomicU64,
+    /// The gate's ruling on every action: the catalog never changes, so neither do they.
+    rulings: HashMap<usize, Ruling>,
+    /// Owned by [`Bridge::lately`] alone.
+    known: Mutex<HashMap<usize, Known>>,
 }
+
+/// The address of an entry or an action of the catalog.
+///
+/// INVARIANT: the catalog is immutable and the road owns it, so an address names one thing for as long as the road
+/// stands, and no other thing has it.
+fn place<T>(part: &T) -> usize {
+    std::ptr::from_ref(part).addr()
+}
+
+/// Whether an entry was ready when it was last looked at.
+struct Known {
+    at: Instant,
+    not_ready: Option<String>,
+}
+
+/// For how long a listing believes what it knows of an entry's readiness. A run looks for itself.
+const BELIEVED: Duration = Duration::from_secs(1);
 
 /// What a front asks to run.
 #[derive(Clone, Debug)]
@@ -61,7 +81,14 @@ impl Bridge {
         capabilities_max_bytes: usize,
     ) -> Bridge {
         let index = Index::build(&catalog);
-        Bridge { catalog, index, policy, runner, recorder, capabilities_max_bytes, requests: AtomicU64::new(0) }
+        let mut rulings = HashMap::new();
+        for entry in catalog.entries() {
+            for action in &entry.manifest.actions {
+                rulings.insert(place(action), decision::ruling(&catalog, entry, action));
+            }
+        }
+        let (requests, known) = (AtomicU64::new(0), Mutex::default());
+        Bridge { catalog, index, policy, runner, recorder, capabilities_max_bytes, requests, rulings, known }
     }
 
     /// The catalog that this road serves.
@@ -120,7 +147,7 @@ impl Bridge {
             step,
         };
         let arguments: Vec<String> = call.arguments().values().keys().cloned().collect();
-        let ruling = decision::ruling(&self.catalog, &entry, &action);
+        let ruling = self.ruling(&entry, call.action());
         let verdict = decision::decide(&self.catalog, &self.policy, request.door, call);
         self.recorder.record(&Event { arguments, ..event(told(&verdict, ruling)) });
         let approved = match verdict {
@@ -157,7 +184,7 @@ impl Bridge {
             Ok(plan) => plan,
             Err(error) => return self.failed(call.entry(), call.action(), &error),
         };
-        let ruling = decision::ruling(&self.catalog, call.entry(), call.action());
+        let ruling = self.ruling(call.entry(), call.action());
         let Ruling { effect, because, .. } = &ruling;
         let mut value = json!({
             "argv": plan.argv,
@@ -181,7 +208,20 @@ impl Bridge {
 
     /// The gate's ruling on one action.
     pub fn ruling(&self, entry: &Entry, action: &ActionManifest) -> Ruling {
-        decision::ruling(&self.catalog, entry, action)
+        let known = self.rulings.get(&place(action));
+        known.cloned().unwrap_or_else(|| decision::ruling(&self.catalog, entry, action))
+    }
+
+    /// [`Bridge::not_ready`], as it was within the last second.
+    fn lately(&self, entry: &Entry) -> Option<String> {
+        // A poisoned lock holds what was known before; it is only a memory.
+        let mut known = self.known.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(known) = known.get(&place(entry)).filter(|known| known.at.elapsed() < BELIEVED) {
+            return known.not_ready.clone();
+        }
+        let not_ready = self.not_ready(entry);
+        known.insert(place(entry), Known { at: Instant::now(), not_ready: not_ready.clone() });
+        not_ready
     }
 
     /// Looks up, and checks the arguments.
@@ -229,16 +269,15 @@ impl Bridge {
         answer
     }
 
-    /// Lends discovery what the caller may see and what is ready, each looked up once at most.
+    /// Lends discovery what the caller may see, and what is ready.
     fn with_view<T>(&self, look: impl FnOnce(&View<'_>) -> T) -> T {
-        let known: RefCell<HashMap<(Kind, String), Option<String>>> = RefCell::default();
-        let not_ready = |entry: &Entry| {
-            let key = (entry.manifest.kind, entry.manifest.name.clone());
-            known.borrow_mut().entry(key).or_insert_with(|| self.not_ready(entry)).clone()
-        };
-        let effect = |entry: &Entry, action: &ActionManifest| {
-            let ruling = self.ruling(entry, action);
-            (ruling.effect, ruling.needs_human)
+        let not_ready = |entry: &Entry| self.lately(entry);
+        let effect = |entry: &Entry, action: &ActionManifest| match self.rulings.get(&place(action)) {
+            Some(ruling) => (ruling.effect, ruling.needs_human),
+            None => {
+                let ruling = decision::ruling(&self.catalog, entry, action);
+                (ruling.effect, ruling.needs_human)
+            }
         };
         look(&View {
             catalog: &self.catalog,
