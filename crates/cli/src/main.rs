@@ -28,6 +28,8 @@ fn main() -> ExitCode {
     let options = options::Options::parse();
     match verb::dispatch(options, environment) {
         Ok(code) => code.into(),
+        // Whoever read the output has had enough of it.
+        Err(error) if verb::is_closed_output(&error) => exit::Code::Done.into(),
         Err(error) => {
             verb::say_error(&error);
             exit::Code::of_error(&error).into()

@@ -15,8 +15,8 @@ pub(crate) fn catalog() -> &'static [CompiledFile] {
 
 fn gather(dir: &Dir<'static>, files: &mut Vec<CompiledFile>) {
     for file in dir.files() {
-        // A path that is no UTF-8 cannot be in the repository; a compiled cache file may lie about after a test run.
-        if let Some(path) = file.path().to_str().filter(|path| !path.contains("__pycache__")) {
+        // A path that is no UTF-8 cannot be in the repository; Python may have left a cache, and a list is no entry.
+        if let Some(path) = file.path().to_str().filter(|path| path.contains('/') && !path.contains("__pycache__")) {
             files.push(CompiledFile { path, bytes: file.contents() });
         }
     }

@@ -55,6 +55,12 @@ pub(crate) fn say_error(error: &anyhow::Error) {
     say(&format!("error: {}", causes.join(": ")));
 }
 
+/// Whether an error is only that nobody reads standard output any more.
+pub(crate) fn is_closed_output(error: &anyhow::Error) -> bool {
+    let broken = |cause: &std::io::Error| cause.kind() == std::io::ErrorKind::BrokenPipe;
+    error.downcast_ref::<std::io::Error>().is_some_and(broken)
+}
+
 /// A line on standard error. A closed standard error is no reason to fail.
 pub(crate) fn say(line: &str) {
     let _ = writeln!(std::io::stderr(), "{line}");

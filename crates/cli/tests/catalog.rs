@@ -5,6 +5,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use gatelatch_gate::decision::ruling;
+use gatelatch_gate::declaration::loosenings;
 use gatelatch_manifest::reference;
 use gatelatch_registry::arguments::Arguments;
 use gatelatch_registry::catalog::{Effect, OutputManifest, Runtime};
@@ -74,13 +75,29 @@ fn only_sending_and_deleting_need_a_human() {
 }
 
 #[test]
-fn no_declaration_is_milder_than_the_name() {
-    for entry in shipped().catalog.entries() {
+fn every_effect_is_declared_and_every_loosening_is_on_the_list() {
+    let catalog = shipped().catalog;
+    for entry in catalog.entries() {
         for action in &entry.manifest.actions {
-            assert_eq!(action.because, None, "{}", entry.manifest.name);
             assert!(action.effect.is_some(), "{}", entry.manifest.name);
         }
     }
+    let found: Vec<String> = loosenings(&catalog).iter().map(ToString::to_string).collect();
+    let list = fs::read_to_string(folder().join("loosenings.txt")).unwrap();
+    let listed: Vec<&str> = list.lines().filter(|line| !line.starts_with('#')).collect();
+    assert_eq!(found, listed);
+}
+
+#[test]
+#[allow(clippy::disallowed_methods, reason = "a test starts the tests of the Python tools")]
+fn the_python_tools_keep_their_own_promises() {
+    let tests = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/python");
+    let mut command = std::process::Command::new("python3");
+    command.args(["-B", "-m", "unittest", "discover", "-s"]).arg(tests);
+    let output = command.output().expect("python3 is needed for the tools that ship");
+    let told = String::from_utf8_lossy(&output.stderr);
+    assert!(output.status.success(), "{told}");
+    assert!(told.contains("Ran ") && !told.contains("Ran 0 tests"), "{told}");
 }
 
 #[test]

@@ -183,3 +183,40 @@ fn a_cancelled_call_ends_its_child_and_gets_no_answer() {
     assert_eq!(code, 0);
     assert!(left.iter().all(|line| !line.contains("\"slow\"")), "{left:?}");
 }
+
+#[test]
+fn a_catalog_that_lists_its_loosenings_fails_the_check_when_one_appears_or_goes() {
+    let bench = Bench::new();
+    let manifest = "name: desk\ndescription: Works the desk.\nruntime: process\nentrypoint: echo\nactions:\n  - name: delete-label\n    description: Take a label off.\n    effect: reversible\n    because: the label can be put back\n";
+    bench.write("catalog/tools/desk/tool.yaml", manifest);
+    let check = ["--catalog", "catalog", "check"];
+    let (code, out, _) = bench.run(&check);
+    assert_eq!(code, 0, "a catalog without a list only shows them: {out}");
+    let line = out.lines().find(|line| line.contains("the label can be put back")).unwrap().trim().to_owned();
+    bench.write("catalog/loosenings.txt", "# none yet\n");
+    let (code, out, _) = bench.run(&check);
+    assert_eq!(code, 1, "{out}");
+    assert!(out.contains(&format!("+ {line}")), "{out}");
+    bench.write("catalog/loosenings.txt", &format!("{line}\n"));
+    assert_eq!(bench.run(&check).0, 0);
+    bench.write("catalog/tools/desk/tool.yaml", &manifest.replace("delete-label", "list-labels"));
+    let (code, out, _) = bench.run(&check);
+    assert_eq!(code, 1, "{out}");
+    assert!(out.contains(&format!("- {line}")), "{out}");
+}
+
+#[test]
+fn a_reader_that_goes_away_is_a_quiet_end() {
+    let bench = Bench::new();
+    let mut child = bench
+        .command(&["list"])
+        .stdout(std::process::Stdio::piped())
+        .stderr(std::process::Stdio::piped())
+        .spawn()
+        .unwrap();
+    drop(child.stdout.take());
+    let output = child.wait_with_output().unwrap();
+    let told = String::from_utf8(output.stderr).unwrap();
+    assert!(!told.contains("error"), "{told}");
+    assert_eq!(output.status.code(), Some(0));
+}

@@ -1,6 +1,8 @@
 //! `gatelatch check`: every finding about every manifest, and what the gate makes of the actions.
 
-use gatelatch_gate::declaration;
+use std::path::{Path, PathBuf};
+
+use gatelatch_gate::declaration::{self, Loosening};
 use gatelatch_manifest::diagnostic::{Diagnostic, Severity};
 use gatelatch_registry::load::Loaded;
 use serde_json::json;
@@ -10,17 +12,22 @@ use crate::options::Place;
 use crate::settings::{self, Environment, Settings};
 use crate::verb::{load_catalog, print, print_json, working_folder};
 
+/// A catalog's own list of its loosenings, so that a review sees each one appear.
+const LIST: &str = "loosenings.txt";
+
 /// Prints the findings; the exit code is that of a failure when one of them is an error.
 pub(crate) fn check(place: &Place, environment: &Environment, as_json: bool) -> anyhow::Result<Code> {
     let settings = Settings::read(place, environment, &working_folder()?)?;
     let Loaded { catalog, findings } = load_catalog(&settings);
     settings::refuse_unknown_variables(environment, &catalog)?;
     let undeclared = declaration::undeclared(&catalog);
-    let loosenings: Vec<String> = declaration::loosenings(&catalog).iter().map(ToString::to_string).collect();
+    let loosenings = declaration::loosenings(&catalog);
     let ignored: Vec<String> = declaration::ignored_declarations(&catalog).iter().map(ToString::to_string).collect();
+    let unlisted: Vec<String> = settings.catalogs.iter().flat_map(|folder| unlisted(folder, &loosenings)).collect();
     let errors = findings.iter().filter(|finding| finding.severity == Severity::Error).count();
-    let code = if errors == 0 { Code::Done } else { Code::Failed };
+    let code = if errors == 0 && unlisted.is_empty() { Code::Done } else { Code::Failed };
     let (entries, skills) = (catalog.entries().len(), catalog.skills().len());
+    let loosenings: Vec<String> = loosenings.iter().map(ToString::to_string).collect();
     if as_json {
         let findings: Vec<_> = findings.iter().map(Diagnostic::to_value).collect();
         let undeclared: Vec<String> = undeclared.iter().map(ToString::to_string).collect();
@@ -30,6 +37,7 @@ pub(crate) fn check(place: &Place, environment: &Environment, as_json: bool) -> 
                 "undeclared": undeclared,
                 "ignored_declarations": ignored,
                 "loosenings": loosenings,
+                "unlisted_loosenings": unlisted,
                 "entries": entries,
                 "skills": skills,
             }),
@@ -51,11 +59,38 @@ pub(crate) fn check(place: &Place, environment: &Environment, as_json: bool) -> 
         ignored.into_iter(),
     )?;
     section("these are milder than their name says, for the reason given", loosenings.into_iter())?;
+    section(
+        "error: the list of loosenings and the manifests differ; mend the list or the manifest",
+        unlisted.into_iter(),
+    )?;
     print(&format!(
-        "{entries} tools and agents and {skills} skills load; {errors} errors, {} warnings",
-        findings.len() - errors
+        "{}, {} load; {}, {}",
+        counted(entries, "tool or agent", "tools and agents"),
+        counted(skills, "skill", "skills"),
+        counted(errors, "error", "errors"),
+        counted(findings.len() - errors, "warning", "warnings")
     ))?;
     Ok(code)
+}
+
+/// What a catalog's list of loosenings lacks (`+`) or has too much (`-`); nothing where the catalog keeps no list.
+fn unlisted(folder: &Path, loosenings: &[Loosening]) -> Vec<String> {
+    let path: PathBuf = folder.join(LIST);
+    let Ok(text) = std::fs::read_to_string(&path) else { return Vec::new() };
+    let listed: Vec<&str> =
+        text.lines().map(str::trim).filter(|line| !line.is_empty() && !line.starts_with('#')).collect();
+    let stand: Vec<String> = loosenings
+        .iter()
+        .filter(|found| Path::new(&found.place.file).starts_with(folder))
+        .map(ToString::to_string)
+        .collect();
+    let lacking = stand.iter().filter(|line| !listed.contains(&line.as_str())).map(|line| format!("+ {line}"));
+    let gone = listed.iter().filter(|line| !stand.iter().any(|found| found == *line)).map(|line| format!("- {line}"));
+    lacking.chain(gone).map(|line| format!("{}: {line}", path.display())).collect()
+}
+
+fn counted(number: usize, one: &str, many: &str) -> String {
+    format!("{number} {}", if number == 1 { one } else { many })
 }
 
 fn section(title: &str, lines: impl Iterator<Item = String>) -> anyhow::Result<()> {
