@@ -1,6 +1,7 @@
 //! Everything that CI checks, in the order in which a fault is cheapest to find.
 
 use crate::clients;
+use crate::codegen;
 use crate::step::step;
 
 /// The clients that every run tries; `--full` tries all.
@@ -12,6 +13,7 @@ pub(crate) fn run(full: bool) -> anyhow::Result<()> {
     step("format", cargo, &["fmt", "--all", "--check"], &[])?;
     step("lints", cargo, &["clippy", "--workspace", "--all-targets", "--locked", "--", "-D", "warnings"], &[])?;
     step("tests", cargo, &["test", "--workspace", "--locked"], &[])?;
+    codegen::run(true)?;
     step("release build", cargo, &["build", "--release", "--locked", "--bin", "gatelatch"], &[])?;
     clients::run(if full { &[] } else { &CHOSEN })
 }

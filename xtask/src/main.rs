@@ -5,6 +5,7 @@
 mod bench;
 mod ci;
 mod clients;
+mod codegen;
 mod step;
 #[cfg(test)]
 mod tidy;
@@ -16,6 +17,8 @@ usage: cargo xtask <task>
 
   ci [--full]   everything that CI checks; --full adds every client and the long runs
   bench         speed and size, side by side with a floor; JSON on standard output
+  codegen [--check]
+                write the reference pages; --check only compares them
   clients NAME… the third-party MCP clients against the release binary (all without a name)
 ";
 
@@ -25,6 +28,8 @@ fn main() -> ExitCode {
     let done = match words.as_slice() {
         ["ci"] => ci::run(false),
         ["ci", "--full"] => ci::run(true),
+        ["codegen"] => codegen::run(false),
+        ["codegen", "--check"] => codegen::run(true),
         ["bench"] => bench::run(),
         ["bench-measure"] => bench::measure(),
         ["bench-floor", bytes] => bench::floor(bytes),

@@ -26,6 +26,9 @@ pub(crate) struct Place {
     /// The settings file; without it, gatelatch.yaml is looked for upward from the working folder.
     #[arg(long, global = true, value_name = "FILE")]
     pub(crate) config: Option<PathBuf>,
+    /// Append the log to this file instead of writing it on standard error.
+    #[arg(long, global = true, value_name = "FILE")]
+    pub(crate) log_file: Option<PathBuf>,
 }
 
 #[derive(Debug, Subcommand)]
@@ -94,6 +97,13 @@ pub(crate) enum Verb {
         #[arg(long)]
         json: bool,
     },
+    /// Print a completion script for a shell.
+    Completions { shell: clap_complete::Shell },
+    /// Print the man page.
+    Man,
+    /// Print the tables behind the reference pages, as JSON.
+    #[command(hide = true)]
+    Reference,
     /// Put gatelatch into a client's configuration.
     Connect {
         #[command(subcommand)]

@@ -178,7 +178,7 @@ mod tests {
     }
 
     fn place() -> Place {
-        Place { catalog: Vec::new(), config: None }
+        Place { catalog: Vec::new(), config: None, log_file: None }
     }
 
     #[test]
@@ -194,7 +194,7 @@ mod tests {
         let from_variable = Settings::read(&place(), &set, &below).unwrap();
         assert_eq!(from_variable.catalogs, [PathBuf::from("/x")]);
         assert!(!from_variable.policy.deny_irreversible);
-        let flag = Place { catalog: vec!["/y".into()], config: None };
+        let flag = Place { catalog: vec!["/y".into()], config: None, log_file: None };
         assert_eq!(Settings::read(&flag, &set, &below).unwrap().catalogs, [PathBuf::from("/y")]);
     }
 

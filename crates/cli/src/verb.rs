@@ -5,6 +5,7 @@ pub(crate) mod builtin;
 mod check;
 mod connect;
 mod operator;
+mod reference;
 mod run;
 
 use std::io::{IsTerminal, Write};
@@ -45,6 +46,9 @@ pub(crate) fn dispatch(options: Options, environment: Environment) -> anyhow::Re
             run::run(&Road::open(&place, environment)?, run::Target::Agent(agent), action, &call)
         }
         Verb::Check { json } => check::check(&place, &environment, json),
+        Verb::Completions { shell } => reference::completions(shell),
+        Verb::Man => reference::man(),
+        Verb::Reference => reference::tables(),
         Verb::Connect { client: Client::Opencode(options) } => connect::opencode(&place, &environment, &options),
     }
 }
@@ -112,7 +116,7 @@ impl Road {
     pub(crate) fn open_with(place: &Place, environment: Environment, level: &str) -> anyhow::Result<Road> {
         let folder = working_folder()?;
         let settings = Settings::read(place, &environment, &folder)?;
-        start_log(settings.log.as_deref().unwrap_or(level))?;
+        start_log(settings.log.as_deref().unwrap_or(level), place.log_file.as_deref())?;
         let Loaded { catalog, findings } = load_catalog(&settings);
         settings::refuse_unknown_variables(&environment, &catalog)?;
         for finding in findings.iter().filter(|finding| finding.severity == Severity::Error) {
@@ -189,16 +193,23 @@ fn cache_folder(environment: &Environment, folder: &Path) -> PathBuf {
     own.or_else(|| system.map(|path| path.join("gatelatch"))).unwrap_or_else(|| std::env::temp_dir().join("gatelatch"))
 }
 
-/// Sends the log to standard error: standard output is the protocol, or the result.
-fn start_log(filter: &str) -> anyhow::Result<()> {
+/// Sends the log to standard error, or to a file: standard output is the protocol, or the result.
+fn start_log(filter: &str, file: Option<&Path>) -> anyhow::Result<()> {
     let filter = tracing_subscriber::EnvFilter::try_new(filter).map_err(|_| {
         crate::exit::UsageError::new(
             "the log setting is no filter",
             "write error, warn, info, debug or trace, or target=level",
         )
     })?;
-    let log = tracing_subscriber::fmt().with_env_filter(filter).with_writer(std::io::stderr).with_ansi(false);
+    let log = tracing_subscriber::fmt().with_env_filter(filter).with_ansi(false);
     // A second start in one process keeps the first log.
-    let _ = log.try_init();
+    let _ = match file {
+        Some(path) => {
+            let file = std::fs::OpenOptions::new().create(true).append(true).open(path);
+            let file = file.with_context(|| format!("cannot write the log file `{}`", path.display()))?;
+            log.with_writer(std::sync::Mutex::new(file)).try_init()
+        }
+        None => log.with_writer(std::io::stderr).try_init(),
+    };
     Ok(())
 }

@@ -168,17 +168,3 @@ fn every_json_block_parses_and_every_conversation_is_answered_line_by_line() {
     }
     assert!(conversations > 0);
 }
-
-#[test]
-fn the_pages_on_exit_codes_and_variables_hold_what_the_program_knows() {
-    let page = std::fs::read_to_string(root().join("docs/operator.md")).unwrap();
-    let exits = std::fs::read_to_string(root().join("crates/cli/src/exit.rs")).unwrap();
-    for row in exits.lines().filter_map(|line| line.trim().strip_prefix("(Code::")) {
-        let number = row.split(", ").nth(1).unwrap();
-        let meaning = row.split('"').nth(1).unwrap();
-        assert!(
-            page.contains(&format!("| {number} | {meaning} |")),
-            "docs/operator.md lacks exit code {number}: {meaning}"
-        );
-    }
-}

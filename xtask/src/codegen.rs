@@ -1,0 +1,204 @@
+//! `cargo xtask codegen`: the reference pages, from the tables that the program itself reads and checks by.
+//!
+//! `--check` writes nothing and fails when a page is not what it would write.
+
+use std::fmt::Write as _;
+use std::process::Command;
+
+use anyhow::{Context, bail};
+use gatelatch_manifest::diagnostic::Severity;
+use gatelatch_manifest::reference::{self, Block, Form, Key};
+use gatelatch_manifest::rule::RULES;
+use serde_json::{Map, Value, json};
+
+use crate::step::{root, say};
+
+const MADE: &str = "<!-- Made by `cargo xtask codegen`; edit the tables that it reads, not this page. -->\n\n";
+
+/// Writes the pages, or with `check` only compares them.
+pub(crate) fn run(check: bool) -> anyhow::Result<()> {
+    let tables = tables()?;
+    let pages = [
+        ("docs/reference/manifest-keys.md", keys()?),
+        ("docs/reference/diagnostics.md", diagnostics()?),
+        ("docs/reference/environment.md", environment(&tables)?),
+        ("docs/reference/exit-codes.md", exit_codes(&tables)?),
+        ("docs/reference/command-line.md", command_line(&tables)?),
+        ("docs/reference/tool.schema.json", schema(&reference::TOOL)?),
+        ("docs/reference/agent.schema.json", schema(&reference::AGENT)?),
+    ];
+    let mut stale = Vec::new();
+    for (path, text) in pages {
+        let file = root().join(path);
+        if std::fs::read_to_string(&file).is_ok_and(|there| there == text) {
+            continue;
+        }
+        if check {
+            stale.push(path);
+        } else {
+            std::fs::create_dir_all(file.parent().unwrap_or(&file))?;
+            std::fs::write(&file, text)?;
+            say(&format!("wrote {path}"));
+        }
+    }
+    if stale.is_empty() {
+        Ok(())
+    } else {
+        bail!("{} differ from their tables; run `cargo xtask codegen`", stale.join(", "))
+    }
+}
+
+/// What the binary says of itself.
+fn tables() -> anyhow::Result<Value> {
+    #[expect(clippy::disallowed_methods, reason = "a task of the repository starts the repository's own program")]
+    let mut command = Command::new(env!("CARGO"));
+    command.args(["run", "--quiet", "--locked", "--bin", "gatelatch", "--", "reference"]).current_dir(root());
+    let output = command.output().context("cannot start cargo")?;
+    if !output.status.success() {
+        bail!("`gatelatch reference` failed: {}", String::from_utf8_lossy(&output.stderr));
+    }
+    Ok(serde_json::from_slice(&output.stdout)?)
+}
+
+fn keys() -> anyhow::Result<String> {
+    let mut page = format!("# Manifest keys\n\n{MADE}");
+    page.push_str("For editors: [tool.schema.json](tool.schema.json) and [agent.schema.json](agent.schema.json). How it all works together: [manifests.md](../manifests.md).\n");
+    for block in [
+        &reference::TOOL,
+        &reference::AGENT,
+        &reference::ACTION,
+        &reference::ARGUMENT,
+        &reference::EXAMPLE,
+        &reference::SECRET,
+        &reference::LIMITS,
+        &reference::SKILL,
+    ] {
+        write!(page, "\n## {}\n\n| key | takes | without it | meaning |\n|---|---|---|---|\n", block.name)?;
+        for key in block.keys() {
+            let without = match (key.required, key.default) {
+                (true, _) => "an error".to_owned(),
+                (false, "") => String::new(),
+                (false, default) => cell(default),
+            };
+            writeln!(page, "| `{}` | {} | {without} | {} |", key.name, cell(&key.form.in_words()), cell(key.meaning))?;
+        }
+    }
+    for (title, words) in [
+        ("Runtimes", reference::RUNTIMES),
+        ("Effects", reference::EFFECTS),
+        ("Argument types", reference::ARGUMENT_TYPES),
+    ] {
+        write!(page, "\n## {title}\n\n| word | meaning |\n|---|---|\n")?;
+        for word in words.iter().filter(|word| word.available) {
+            writeln!(page, "| `{}` | {} |", word.name, cell(word.meaning))?;
+        }
+    }
+    Ok(page)
+}
+
+fn diagnostics() -> anyhow::Result<String> {
+    let mut page = format!("# Diagnostics\n\n{MADE}");
+    page.push_str("`gatelatch check` tells every finding as `file:line:col: error[Mnnn]: …`. An error leaves the entry out; a warning does not.\n\n");
+    page.push_str("| code | name | | meaning | way out |\n|---|---|---|---|---|\n");
+    for rule in RULES {
+        let severity = match rule.severity {
+            Severity::Error => "error",
+            Severity::Warning => "warning",
+        };
+        let (name, meaning, way_out) = (rule.name, cell(rule.meaning), cell(rule.way_out));
+        writeln!(page, "| M{:03} | `{name}` | {severity} | {meaning} | {way_out} |", rule.code)?;
+    }
+    Ok(page)
+}
+
+fn environment(tables: &Value) -> anyhow::Result<String> {
+    let mut page = format!("# Environment variables\n\n{MADE}| variable | meaning |\n|---|---|\n");
+    for row in rows(tables, "variables")? {
+        writeln!(page, "| `{}` | {} |", text(row, "name")?, cell(text(row, "meaning")?))?;
+    }
+    Ok(page)
+}
+
+fn exit_codes(tables: &Value) -> anyhow::Result<String> {
+    let mut page = format!("# Exit codes\n\n{MADE}| code | meaning |\n|---|---|\n");
+    for row in rows(tables, "exit_codes")? {
+        writeln!(page, "| {} | {} |", row["code"], cell(text(row, "meaning")?))?;
+    }
+    Ok(page)
+}
+
+fn command_line(tables: &Value) -> anyhow::Result<String> {
+    let mut page = format!("# Command line\n\n{MADE}");
+    for row in rows(tables, "commands")? {
+        let help: Vec<&str> = text(row, "help")?.lines().map(str::trim_end).collect();
+        write!(page, "## {}\n\n```text\n{}\n```\n\n", text(row, "name")?, help.join("\n").trim_end())?;
+    }
+    page.truncate(page.trim_end().len());
+    page.push('\n');
+    Ok(page)
+}
+
+fn rows<'a>(tables: &'a Value, name: &str) -> anyhow::Result<&'a Vec<Value>> {
+    tables[name].as_array().with_context(|| format!("the binary gives no table `{name}`"))
+}
+
+fn text<'a>(row: &'a Value, key: &str) -> anyhow::Result<&'a str> {
+    row[key].as_str().with_context(|| format!("a row has no `{key}`"))
+}
+
+/// A text within a table.
+fn cell(text: &str) -> String {
+    text.replace('|', "\\|")
+}
+
+/// A JSON Schema of a whole manifest, for editors. It is milder than `check`, never stricter.
+fn schema(block: &'static Block) -> anyhow::Result<String> {
+    let mut schema = Map::new();
+    schema.insert("$schema".to_owned(), "https://json-schema.org/draft/2020-12/schema".into());
+    schema.insert("title".to_owned(), format!("Gatelatch {} manifest", block.name).into());
+    schema.extend(mapping(block));
+    Ok(serde_json::to_string_pretty(&schema)? + "\n")
+}
+
+fn mapping(block: &'static Block) -> Map<String, Value> {
+    let properties: Map<String, Value> = block.keys().map(|key| (key.name.to_owned(), property(key))).collect();
+    let required: Vec<&str> = block.keys().filter(|key| key.required).map(|key| key.name).collect();
+    let mut schema = Map::new();
+    schema.insert("type".to_owned(), "object".into());
+    schema.insert("properties".to_owned(), properties.into());
+    if !required.is_empty() {
+        schema.insert("required".to_owned(), required.into());
+    }
+    schema.insert("additionalProperties".to_owned(), false.into());
+    schema
+}
+
+fn property(key: &Key) -> Value {
+    let mut schema = form(&key.form);
+    if let Some(schema) = schema.as_object_mut() {
+        schema.insert("description".to_owned(), key.meaning.into());
+    }
+    schema
+}
+
+fn form(form_of: &Form) -> Value {
+    // Plain text in YAML may look like a number or a truth: it is text where text is due.
+    let scalar = || json!({ "type": ["string", "number", "boolean"] });
+    match form_of {
+        Form::Name(_) | Form::Line { .. } | Form::Prose { .. } | Form::Text => scalar(),
+        Form::Flag => json!({ "type": "boolean" }),
+        Form::Whole { most } => json!({ "type": "integer", "minimum": 1, "maximum": most }),
+        Form::Number => json!({ "type": "number" }),
+        Form::Json => json!({}),
+        Form::JsonMapping | Form::Schema => json!({ "type": "object" }),
+        Form::Output => json!({ "type": ["object", "string"] }),
+        Form::Word(words) => {
+            let words: Vec<&str> = words.iter().filter(|word| word.available).map(|word| word.name).collect();
+            json!({ "enum": words })
+        }
+        Form::List { of, most } => json!({ "type": "array", "maxItems": most, "items": form(of) }),
+        Form::Block(block) => Value::Object(mapping(block)),
+        Form::NameOrBlock(_, block) => json!({ "anyOf": [scalar(), mapping(block)] }),
+        Form::TextMapping => json!({ "type": "object", "additionalProperties": scalar() }),
+    }
+}
