@@ -2,17 +2,19 @@
 //!
 //! Start at [`arguments`].
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 use serde_json::Value;
 
 use crate::diagnostic::{Position, quoted};
 use crate::document::{ArgumentManifest, ArgumentType};
 use crate::findings::Findings;
-use crate::fit::{self, Misfit, MisfitRule, fit};
+use crate::fit::{self, Fitting, Misfit, MisfitRule};
 use crate::keys::Keys;
 use crate::lint;
 use crate::nearest::fold;
+use crate::pattern;
+use crate::reference::{MOST_ARGUMENTS, MOST_ITEMS};
 use crate::rule::{self, Rule};
 use crate::schema::{self, Use};
 use crate::yaml::Node;
@@ -23,12 +25,33 @@ pub(crate) struct Draft {
     pub(crate) argument: ArgumentManifest,
     /// Whether its type is known, so that values can be held against it.
     pub(crate) typed: bool,
+    /// How many parts its pattern has.
+    pub(crate) pattern_parts: u64,
+}
+
+impl Draft {
+    /// How a value fails to fit what a [`Fitting`] of this argument knows; nothing where that cannot be said.
+    pub(crate) fn misfits(&self, fitting: &Fitting<'_>, value: &Value, findings: &mut Findings<'_, '_>) -> Vec<Misfit> {
+        /// How many bytes of text are matched for as much work as one more copy of the pattern makes.
+        const BYTES_PER_COPY: u64 = 1000;
+        let text = value.as_str().map_or(0, str::len) as u64;
+        let work = self.pattern_parts.saturating_mul(1 + text / BYTES_PER_COPY);
+        if !self.typed || !findings.afford_match(work) {
+            return Vec::new();
+        }
+        fitting.fit(value).err().unwrap_or_default()
+    }
 }
 
 /// The arguments under `args`.
 pub(crate) fn arguments(keys: Keys<'_>, findings: &mut Findings<'_, '_>) -> Vec<Draft> {
-    let drafts: Vec<Draft> =
-        keys.items("args").iter().filter_map(Keys::of).map(|keys| argument(keys, findings)).collect();
+    let drafts: Vec<Draft> = keys
+        .items("args")
+        .iter()
+        .take(MOST_ARGUMENTS)
+        .filter_map(Keys::of)
+        .map(|keys| argument(keys, findings))
+        .collect();
     let named = || drafts.iter().filter(|draft| !draft.argument.name.is_empty()).map(|draft| &draft.argument);
     check_names("argument", named().map(|argument| (argument.name.as_str(), argument.position)), findings);
     check_negations(&drafts, findings);
@@ -98,12 +121,13 @@ fn argument(keys: Keys<'_>, findings: &mut Findings<'_, '_>) -> Draft {
             position,
         },
         typed: kind.is_some(),
+        pattern_parts: 0,
     };
     if draft.typed {
         check_belonging(keys, &draft.argument, findings);
     }
     check_range(keys, &draft.argument, findings);
-    check_pattern(keys, &mut draft.argument, findings);
+    check_pattern(keys, &mut draft, findings);
     check_items(keys, &mut draft.argument, findings);
     read_choices(keys, &mut draft, findings);
     read_default(keys, &mut draft, findings);
@@ -155,29 +179,24 @@ fn check_range(keys: Keys<'_>, argument: &ArgumentManifest, findings: &mut Findi
 }
 
 /// A pattern that is none is reported and then taken for absent, so that nothing else is blamed for it.
-fn check_pattern(keys: Keys<'_>, argument: &mut ArgumentManifest, findings: &mut Findings<'_, '_>) {
-    let (Some(text), Some(node)) = (argument.pattern.as_deref(), keys.node("pattern")) else { return };
-    if let Err(error) = fit::pattern(text) {
-        let reason = in_short(&error);
-        findings.add(&rule::BAD_PATTERN, node.at, || format!("{} is no pattern: {reason}", quoted(text)));
-        argument.pattern = None;
+fn check_pattern(keys: Keys<'_>, draft: &mut Draft, findings: &mut Findings<'_, '_>) {
+    let (Some(text), Some(node)) = (draft.argument.pattern.as_deref(), keys.node("pattern")) else { return };
+    if !findings.afford_pattern(pattern::reading_cost(text), node.at) {
+        draft.argument.pattern = None;
+        return;
     }
-}
-
-fn in_short(error: &regex::Error) -> String {
-    match error {
-        regex::Error::CompiledTooBig(_) => "it would take too much memory; lower its repetitions".to_owned(),
-        // The last line says what is wrong; those before draw the pattern, which stands in the snippet anyway.
-        other => {
-            let reason = other.to_string();
-            reason.lines().last().unwrap_or_default().trim_start_matches("error: ").to_owned()
+    match pattern::cost(text) {
+        Ok(parts) => draft.pattern_parts = parts,
+        Err(error) => {
+            findings.add(&rule::BAD_PATTERN, node.at, || format!("{} is no pattern: {error}", quoted(text)));
+            draft.argument.pattern = None;
         }
     }
 }
 
 fn check_items(keys: Keys<'_>, argument: &mut ArgumentManifest, findings: &mut Findings<'_, '_>) {
     let (Some(items), Some(node)) = (&argument.items, keys.node("items")) else { return };
-    let faults = if items.is_object() { schema::check(items, Use::Items) } else { Vec::new() };
+    let faults = if items.is_object() { schema::check(items, Use::Items, node.at, findings) } else { Vec::new() };
     for fault in &faults {
         findings.add(fault.rule, node.at_pointer(&fault.pointer).at, || fault.message.clone());
     }
@@ -192,37 +211,32 @@ fn read_choices(keys: Keys<'_>, draft: &mut Draft, findings: &mut Findings<'_, '
     if pair.value.list().is_some_and(<[Node<'_>]>::is_empty) {
         findings.add(&rule::ENUM_MISFIT, pair.at, || "`enum` is empty, so that no value fits".to_owned());
     }
-    for item in items {
+    let mut seen: HashSet<String> = HashSet::new();
+    let mut choices = Vec::new();
+    let fitting = Fitting::new(&draft.argument);
+    for item in items.iter().take(MOST_ITEMS) {
         let Some(value) = item.json() else { continue };
         if let Some(text) = value.as_str() {
             check_words("`enum`", text, item.at, findings);
         }
-        if draft.argument.choices.iter().any(|choice| fit::equal(choice, &value)) {
+        if !seen.insert(fit::canonical(&value)) {
             findings.add(&rule::ENUM_MISFIT, item.at, || format!("{} stands in `enum` twice", shown(&value)));
             continue;
         }
-        let misfits = if draft.typed { unchosen(&draft.argument, &value) } else { Vec::new() };
+        let misfits = draft.misfits(&fitting, &value, findings);
         add_misfits(&rule::ENUM_MISFIT, "a value of `enum`", item, &misfits, findings);
-        draft.argument.choices.push(value);
+        choices.push(value);
     }
-}
-
-/// How a value fails to fit an argument, its choices apart.
-fn unchosen(argument: &ArgumentManifest, value: &Value) -> Vec<Misfit> {
-    let misfits = fit(argument, value).err().unwrap_or_default();
-    misfits.into_iter().filter(|misfit| misfit.rule != MisfitRule::NotAChoice).collect()
+    draft.argument.choices = choices;
 }
 
 fn read_default(keys: Keys<'_>, draft: &mut Draft, findings: &mut Findings<'_, '_>) {
     let Some(node) = keys.node("default") else { return };
     let Some(value) = node.json() else { return };
-    if draft.typed {
-        let misfits = fit(&draft.argument, &value).err().unwrap_or_default();
-        // A default is shown and never passed, so that its dash does no harm.
-        let misfits: Vec<Misfit> =
-            misfits.into_iter().filter(|misfit| misfit.rule != MisfitRule::LeadingDash).collect();
-        add_misfits(&rule::DEFAULT_MISFIT, "`default`", node, &misfits, findings);
-    }
+    let mut misfits = draft.misfits(&Fitting::new(&draft.argument), &value, findings);
+    // A default is shown and never passed, so that its dash does no harm.
+    misfits.retain(|misfit| misfit.rule != MisfitRule::LeadingDash);
+    add_misfits(&rule::DEFAULT_MISFIT, "`default`", node, &misfits, findings);
     draft.argument.default = Some(value);
 }
 

@@ -169,7 +169,7 @@ impl<'a> Source<'a> {
             position: Some(at),
             message: shown(&message),
             help: Some(help.map_or_else(|| rule.way_out.to_owned(), |help| shown(&help))),
-            source_line: Some(snippet(self.line(at.line), at.column)),
+            source_line: snippet(self.line(at.line), at.column),
         }
     }
 
@@ -216,20 +216,30 @@ fn line_starts(text: &str) -> Vec<usize> {
     starts
 }
 
-fn snippet(line: &str, column: u32) -> String {
+/// The part of a line around a column. `None` for a line so long that counting its characters for each of many findings
+/// would take too long; one of ASCII alone needs no counting.
+fn snippet(line: &str, column: u32) -> Option<String> {
+    const LONGEST_COUNTED: usize = 1 << 16;
     let skipped = if column > LEFT_KEPT { (column - BEFORE_FAULT) as usize } else { 0 };
+    let mut rest = if line.is_ascii() {
+        line.get(skipped..).unwrap_or_default().chars()
+    } else if line.len() <= LONGEST_COUNTED {
+        let start = line.char_indices().nth(skipped).map_or(line.len(), |(index, _)| index);
+        line.get(start..).unwrap_or_default().chars()
+    } else {
+        return None;
+    };
     let mut shown = String::new();
     if skipped > 0 {
         shown.push('…');
     }
     let room = if skipped > 0 { SNIPPET - 1 } else { SNIPPET };
-    let mut rest = line.chars().skip(skipped);
     shown.extend(rest.by_ref().take(room).map(|c| if c != '\t' && lint::is_hidden(c) { '\u{fffd}' } else { c }));
     if rest.next().is_some() {
         shown.pop();
         shown.push('…');
     }
-    shown
+    Some(shown)
 }
 
 /// As much blank as the character is wide on a terminal.

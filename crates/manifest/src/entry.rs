@@ -4,9 +4,9 @@
 //! What a tool states once and its actions inherit is resolved here. Arguments are read in [`crate::argument`]. Start
 //! at [`entry`].
 
-use std::collections::HashSet;
+use std::collections::BTreeSet;
 
-use serde_json::Value;
+use serde_json::{Map, Value};
 
 use crate::argument::{Draft, add_misfits, arguments, check_names, check_words};
 use crate::diagnostic::{Position, quoted};
@@ -15,11 +15,13 @@ use crate::document::{
 };
 use crate::effect::Effect;
 use crate::findings::Findings;
-use crate::fit::fit;
+use crate::fit::Fitting;
 use crate::keys::Keys;
-use crate::nearest::nearest;
 use crate::read::{Beside, Lookup};
-use crate::reference::{AGENT, Block, ENTRY_NAME, NameForm, TOOL, USE_NAME};
+use crate::reference::{
+    AGENT, Block, ENTRY_NAME, MOST_ACTIONS, MOST_ARGUMENTS, MOST_DESCRIPTION, MOST_ITEMS, MOST_VARIABLES, NameForm,
+    TOOL, USE_NAME, VARIABLE_NAME,
+};
 use crate::rule;
 use crate::schema::{self, Use};
 use crate::shape::{check_block, lint_text};
@@ -44,7 +46,7 @@ pub(crate) fn entry(
     let settings = Settings::read(keys);
     let runtime = runtime.unwrap_or(Runtime::Process);
     let secrets = secrets(keys, &settings, findings);
-    let actions = actions(keys, &settings, runtime, findings);
+    let actions = actions(keys, settings, runtime, findings);
     Some(EntryManifest {
         kind,
         name: name.to_owned(),
@@ -179,10 +181,10 @@ const RESERVED: [&str; 24] = [
 /// The beginnings of further ones.
 const RESERVED_PREFIXES: [&str; 5] = ["LD_", "DYLD_", "LC_", "PYTHON", "GATELATCH_"];
 
-fn secrets(keys: Keys<'_>, settings: &Settings, findings: &mut Findings<'_, '_>) -> Vec<SecretManifest> {
+fn secrets(keys: Keys<'_>, settings: &Settings<'_>, findings: &mut Findings<'_, '_>) -> Vec<SecretManifest> {
     let mut secrets = Vec::new();
     let mut places = Vec::new();
-    for item in keys.items("secrets") {
+    for item in keys.items("secrets").iter().take(MOST_ITEMS) {
         let Some((secret, at)) = secret(item) else { continue };
         let reserved = RESERVED.contains(&secret.name.as_str())
             || RESERVED_PREFIXES.iter().any(|prefix| secret.name.starts_with(prefix));
@@ -216,7 +218,7 @@ fn secret(item: &Node<'_>) -> Option<(SecretManifest, Position)> {
     }
 }
 
-fn check_let_through(secrets: &[SecretManifest], env: &[(String, Position)], findings: &mut Findings<'_, '_>) {
+fn check_let_through(secrets: &[SecretManifest], env: &[Placed<'_>], findings: &mut Findings<'_, '_>) {
     for (name, at) in env.iter().filter(|(name, _)| secrets.iter().any(|secret| secret.name == *name)) {
         findings.add(&rule::SECRET_LET_THROUGH, *at, || format!("variable {} is a secret already", quoted(name)));
     }
@@ -230,41 +232,46 @@ fn uses(keys: Keys<'_>) -> Vec<UseManifest> {
         };
         UseManifest { tool: tool.to_owned(), action, position }
     };
-    keys.texts_at("uses").into_iter().filter(|(name, _)| USE_NAME.fits(name)).map(read).collect()
+    keys.texts_at("uses").into_iter().take(MOST_ITEMS).filter(|(name, _)| USE_NAME.fits(name)).map(read).collect()
 }
+
+/// A name and where it stands.
+type Placed<'n> = (&'n str, Position);
 
 /// What a tool may state once and an action for itself, as written.
 #[derive(Clone, Debug, Default)]
-struct Settings {
+struct Settings<'n> {
     effect: Option<(Effect, Position)>,
-    because: Option<(String, Position)>,
+    because: Option<Placed<'n>>,
     approval: Option<(bool, Position)>,
     limits: [Option<u64>; 4],
-    cwd: Option<String>,
-    env: Option<Vec<(String, Position)>>,
+    cwd: Option<&'n str>,
+    env: Option<Vec<Placed<'n>>>,
     idempotent: Option<bool>,
     open_world: Option<bool>,
-    narrow_with: Option<Vec<(String, Position)>>,
+    narrow_with: Option<Vec<Placed<'n>>>,
 }
 
-impl Settings {
-    fn read(keys: Keys<'_>) -> Settings {
-        let names = |key: &str| {
-            let owned = |(name, at): (&str, Position)| (name.to_owned(), at);
-            keys.pair(key).map(|_| keys.texts_at(key).into_iter().map(owned).collect())
+impl<'n> Settings<'n> {
+    fn read(keys: Keys<'n>) -> Settings<'n> {
+        let names = |key: &str, most: usize| {
+            keys.pair(key).map(|_| keys.texts_at(key).into_iter().take(most).collect::<Vec<_>>())
         };
+        // What is too long was reported, and is not to be copied to every action.
+        let short = |text: &&str| text.len() <= 4 * MOST_DESCRIPTION;
         let limits = keys.node("limits").and_then(Keys::of);
         let limit = |key: &str| limits.and_then(|limits| limits.whole(key));
         Settings {
             effect: keys.text_at("effect").and_then(|(word, at)| effect_of(word).map(|effect| (effect, at))),
-            because: keys.text_at("because").map(|(text, at)| (text.to_owned(), at)),
+            because: keys.text_at("because").filter(|(text, _)| short(text)),
             approval: keys.pair("approval").and_then(|pair| pair.value.flag().map(|flag| (flag, pair.at))),
             limits: ["timeout_s", "max_input_bytes", "max_output_bytes", "max_concurrent"].map(limit),
-            cwd: keys.text("cwd").map(str::to_owned),
-            env: names("env"),
+            cwd: keys.text("cwd").filter(short),
+            env: names("env", MOST_VARIABLES)
+                .map(|names| names.into_iter().filter(|(name, _)| VARIABLE_NAME.fits(name)).collect()),
             idempotent: keys.flag("idempotent"),
             open_world: keys.flag("open_world"),
-            narrow_with: names("narrow_with"),
+            narrow_with: names("narrow_with", MOST_ARGUMENTS),
         }
     }
 
@@ -273,15 +280,14 @@ impl Settings {
         if let (Some((Effect::ReadOnly, _)), Some((true, at))) = (self.effect, self.approval) {
             read_only_approval(at, findings);
         }
-        if let (None, Some((_, at))) = (self.effect, &self.because) {
-            findings.add(&rule::BECAUSE_WITHOUT_EFFECT, *at, || {
-                "`because` explains an effect, and none is declared".to_owned()
-            });
+        if let (None, Some((_, at))) = (self.effect, self.because) {
+            because_alone(at, findings);
         }
     }
 
-    /// These settings, with those of the tool where there are none.
-    fn over(self, tool: &Settings) -> Settings {
+    /// These settings, with those of the tool where there are none. What makes a result smaller is not among them: the
+    /// tool's holds for those actions that have the argument.
+    fn over(self, tool: &Settings<'n>) -> Settings<'n> {
         let own_effect = self.effect.is_some();
         let mut limits = self.limits;
         for (limit, inherited) in limits.iter_mut().zip(tool.limits) {
@@ -290,14 +296,14 @@ impl Settings {
         Settings {
             effect: self.effect.or(tool.effect),
             // A reason belongs to the effect that it stands with: an effect of the action's own needs its own reason.
-            because: self.because.or_else(|| if own_effect { None } else { tool.because.clone() }),
+            because: self.because.or(if own_effect { None } else { tool.because }),
             approval: self.approval.or(tool.approval),
             limits,
-            cwd: self.cwd.or_else(|| tool.cwd.clone()),
+            cwd: self.cwd.or(tool.cwd),
             env: self.env.or_else(|| tool.env.clone()),
             idempotent: self.idempotent.or(tool.idempotent),
             open_world: self.open_world.or(tool.open_world),
-            narrow_with: self.narrow_with.or_else(|| tool.narrow_with.clone()),
+            narrow_with: self.narrow_with,
         }
     }
 
@@ -321,16 +327,21 @@ fn read_only_approval(at: Position, findings: &mut Findings<'_, '_>) {
     findings.add(&rule::APPROVAL_ON_READ_ONLY, at, || "a human is asked about what changes nothing".to_owned());
 }
 
-fn actions(
-    keys: Keys<'_>,
-    settings: &Settings,
+fn because_alone(at: Position, findings: &mut Findings<'_, '_>) {
+    let message = "`because` explains an effect, and none is declared";
+    findings.add(&rule::BECAUSE_WITHOUT_EFFECT, at, || message.to_owned());
+}
+
+fn actions<'n>(
+    keys: Keys<'n>,
+    settings: Settings<'n>,
     runtime: Runtime,
     findings: &mut Findings<'_, '_>,
 ) -> Vec<ActionManifest> {
     settings.check(findings);
     let Some(list) = keys.pair("actions") else {
         let (_, position) = keys.text_at("name").unwrap_or(("", keys.at));
-        return vec![action(keys, None, position, settings.clone(), runtime, findings)];
+        return vec![action(keys, None, position, settings, runtime, findings)];
     };
     check_misplaced(keys, findings);
     if list.value.list().is_some_and(<[Node<'_>]>::is_empty) {
@@ -342,12 +353,13 @@ fn actions(
     let actions: Vec<ActionManifest> = keys
         .items("actions")
         .iter()
+        .take(MOST_ACTIONS)
         .filter_map(Keys::of)
-        .map(|keys| named_action(keys, settings, runtime, findings))
+        .map(|keys| named_action(keys, &settings, runtime, findings))
         .collect();
     let named = actions.iter().filter_map(|action| action.name.as_deref().map(|name| (name, action.position)));
     check_names("action", named, findings);
-    check_inherited_narrowing(settings, &actions, findings);
+    check_inherited_narrowing(&settings, &actions, findings);
     actions
 }
 
@@ -361,51 +373,45 @@ fn check_misplaced(keys: Keys<'_>, findings: &mut Findings<'_, '_>) {
     }
 }
 
-fn named_action(keys: Keys<'_>, tool: &Settings, runtime: Runtime, findings: &mut Findings<'_, '_>) -> ActionManifest {
+fn named_action<'n>(
+    keys: Keys<'n>,
+    tool: &Settings<'n>,
+    runtime: Runtime,
+    findings: &mut Findings<'_, '_>,
+) -> ActionManifest {
     let own = Settings::read(keys);
-    let whole = own.clone().over(tool);
-    match (own.approval, own.effect, whole.effect, whole.approval) {
+    let (own_effect, own_because, own_approval) = (own.effect, own.because, own.approval);
+    let own_narrowing = own.narrow_with.is_some();
+    let whole = own.over(tool);
+    match (own_approval, own_effect, whole.effect, whole.approval) {
         (Some((true, at)), _, Some((Effect::ReadOnly, _)), _) => read_only_approval(at, findings),
         (None, Some((Effect::ReadOnly, at)), _, Some((true, _))) => {
             findings.add_with_help(&rule::APPROVAL_ON_READ_ONLY, at, || {
-                let message =
-                    "the action is read-only, and the entry's `approval: true` asks a human about it".to_owned();
-                (
-                    message,
-                    Some("write `approval: false` here, or `approval: true` in the actions that need it".to_owned()),
-                )
+                let message = "the action is read-only, and the entry's `approval: true` asks a human about it";
+                let help = "write `approval: false` here, or `approval: true` in the actions that need it";
+                (message.to_owned(), Some(help.to_owned()))
             });
         }
         _ => {}
     }
-    if let (None, Some((_, at))) = (whole.effect, &own.because) {
-        findings.add(&rule::BECAUSE_WITHOUT_EFFECT, *at, || {
-            "`because` explains an effect, and none is declared".to_owned()
-        });
+    if let (None, Some((_, at))) = (whole.effect, own_because) {
+        because_alone(at, findings);
     }
     let (name, position) = keys.text_at("name").map_or((None, keys.at), |(name, at)| (Some(name), at));
-    let mut inherited = whole;
-    let own_narrowing = own.narrow_with.is_some();
+    let mut action = action(keys, name, position, whole, runtime, findings);
     if !own_narrowing {
-        // What the tool says for all its actions holds for those that have the argument.
-        let names: HashSet<String> = keys
-            .items("args")
-            .iter()
-            .filter_map(Keys::of)
-            .filter_map(|keys| keys.text("name"))
-            .map(str::to_owned)
-            .collect();
-        inherited.narrow_with =
-            inherited.narrow_with.map(|list| list.into_iter().filter(|(name, _)| names.contains(name)).collect());
+        let inherited = tool.narrow_with.iter().flatten().map(|(name, _)| *name);
+        let has = |name: &&str| action.args.iter().any(|argument| argument.name == *name);
+        action.narrow_with = inherited.filter(has).map(str::to_owned).collect();
     }
-    action(keys, name, position, inherited, runtime, findings)
+    action
 }
 
 fn action(
     keys: Keys<'_>,
     name: Option<&str>,
     position: Position,
-    settings: Settings,
+    settings: Settings<'_>,
     runtime: Runtime,
     findings: &mut Findings<'_, '_>,
 ) -> ActionManifest {
@@ -419,16 +425,16 @@ fn action(
         name: name.map(str::to_owned),
         description: keys.text("description").unwrap_or_default().to_owned(),
         effect,
-        because: settings.because.as_ref().map(|(text, _)| text.clone()),
+        because: settings.because.map(|(text, _)| text.to_owned()),
         approval: settings.approval.is_some_and(|(approval, _)| approval),
         output: output(keys, findings),
         examples,
         triggers: keys.texts("triggers"),
         limits: settings.limits(),
-        narrow_with: narrow_with.iter().map(|(name, _)| name.clone()).collect(),
+        narrow_with: narrow_with.iter().map(|(name, _)| (*name).to_owned()).collect(),
         args: drafts.into_iter().map(|draft| draft.argument).collect(),
-        env: settings.env.unwrap_or_default().into_iter().map(|(name, _)| name).collect(),
-        cwd: settings.cwd,
+        env: settings.env.unwrap_or_default().into_iter().map(|(name, _)| name.to_owned()).collect(),
+        cwd: settings.cwd.map(str::to_owned),
         idempotent: settings.idempotent.unwrap_or(effect == Some(Effect::ReadOnly)),
         open_world: settings.open_world.unwrap_or(runtime != Runtime::Builtin),
         position,
@@ -441,22 +447,24 @@ fn check_triggers(keys: Keys<'_>, findings: &mut Findings<'_, '_>) {
     }
 }
 
-fn check_narrowing(names: &[(String, Position)], drafts: &[Draft], findings: &mut Findings<'_, '_>) {
+fn check_narrowing(names: &[Placed<'_>], drafts: &[Draft], findings: &mut Findings<'_, '_>) {
     let known = || drafts.iter().map(|draft| draft.argument.name.as_str());
-    for (name, at) in names.iter().filter(|(name, _)| !known().any(|known| known == name)) {
+    for (name, at) in names.iter().filter(|(name, _)| !known().any(|known| known == *name)) {
+        let near = findings.did_you_mean(name, known());
         findings.add_with_help(&rule::NARROW_WITH_UNKNOWN, *at, || {
-            let message = format!("`narrow_with` names {}, which is no argument", quoted(name));
-            (message, nearest(name, known()).map(|near| format!("did you mean `{near}`?")))
+            (format!("`narrow_with` names {}, which is no argument", quoted(name)), near)
         });
     }
 }
 
-fn check_inherited_narrowing(settings: &Settings, actions: &[ActionManifest], findings: &mut Findings<'_, '_>) {
-    let known = || actions.iter().flat_map(|action| &action.args).map(|argument| argument.name.as_str());
-    for (name, at) in settings.narrow_with.iter().flatten().filter(|(name, _)| !known().any(|known| known == name)) {
+fn check_inherited_narrowing(settings: &Settings<'_>, actions: &[ActionManifest], findings: &mut Findings<'_, '_>) {
+    let Some(names) = &settings.narrow_with else { return };
+    let arguments = actions.iter().flat_map(|action| &action.args).map(|argument| argument.name.as_str());
+    let known: BTreeSet<&str> = arguments.collect();
+    for (name, at) in names.iter().filter(|(name, _)| !known.contains(name)) {
+        let near = findings.did_you_mean(name, known.iter().copied());
         findings.add_with_help(&rule::NARROW_WITH_UNKNOWN, *at, || {
-            let message = format!("`narrow_with` names {}, which is no argument of any action", quoted(name));
-            (message, nearest(name, known()).map(|near| format!("did you mean `{near}`?")))
+            (format!("`narrow_with` names {}, which is no argument of any action", quoted(name)), near)
         });
     }
 }
@@ -478,7 +486,7 @@ fn output(keys: Keys<'_>, findings: &mut Findings<'_, '_>) -> Option<OutputManif
 }
 
 fn output_schema(node: &Node<'_>, value: Value, findings: &mut Findings<'_, '_>) -> OutputManifest {
-    for fault in schema::check(&value, Use::Output) {
+    for fault in schema::check(&value, Use::Output, node.at, findings) {
         findings.add(fault.rule, node.at_pointer(&fault.pointer).at, || fault.message.clone());
     }
     OutputManifest::Schema(value)
@@ -500,38 +508,39 @@ fn lint_json(node: &Node<'_>, value: &Value, findings: &mut Findings<'_, '_>) {
 }
 
 fn examples(keys: Keys<'_>, drafts: &[Draft], findings: &mut Findings<'_, '_>) -> Vec<ExampleManifest> {
-    keys.items("examples").iter().filter_map(Keys::of).map(|keys| example(keys, drafts, findings)).collect()
+    let fittings: Vec<(&Draft, Fitting<'_>)> =
+        drafts.iter().map(|draft| (draft, Fitting::new(&draft.argument))).collect();
+    let items = keys.items("examples").iter().take(MOST_ITEMS);
+    items.filter_map(Keys::of).map(|keys| example(keys, &fittings, findings)).collect()
 }
 
-fn example(keys: Keys<'_>, drafts: &[Draft], findings: &mut Findings<'_, '_>) -> ExampleManifest {
+fn example(keys: Keys<'_>, fittings: &[(&Draft, Fitting<'_>)], findings: &mut Findings<'_, '_>) -> ExampleManifest {
     let given = keys.node("args").and_then(Keys::of);
+    let mut args = Map::new();
     for pair in given.map(Keys::pairs).unwrap_or_default() {
-        let Some(draft) = drafts.iter().find(|draft| draft.argument.name == pair.key) else {
-            unknown_in_example(&pair.key, pair.at, drafts, findings);
-            continue;
-        };
-        let Some(value) = pair.value.json().filter(|value| draft.typed && !value.is_null()) else { continue };
-        if let Err(misfits) = fit(&draft.argument, &value) {
-            add_misfits(&rule::EXAMPLE_MISFIT, &quoted(&pair.key), &pair.value, &misfits, findings);
+        let Some(value) = pair.value.json().filter(|value| !value.is_null()) else { continue };
+        match fittings.iter().find(|(draft, _)| draft.argument.name == pair.key) {
+            Some((draft, fitting)) => {
+                let misfits = draft.misfits(fitting, &value, findings);
+                add_misfits(&rule::EXAMPLE_MISFIT, &quoted(&pair.key), &pair.value, &misfits, findings);
+            }
+            None => unknown_in_example(&pair.key, pair.at, fittings, findings),
         }
+        args.insert(pair.key.to_string(), value);
     }
-    for draft in drafts.iter().filter(|draft| draft.argument.required) {
-        let name = draft.argument.name.as_str();
-        if given.and_then(|given| given.pair(name)).is_none() {
+    for argument in fittings.iter().map(|(draft, _)| &draft.argument).filter(|argument| argument.required) {
+        if !args.contains_key(&argument.name) {
             findings.add(&rule::EXAMPLE_LACKS_ARGUMENT, keys.at, || {
-                format!("the example lacks {}, which is required", quoted(name))
+                format!("the example lacks {}, which is required", quoted(&argument.name))
             });
         }
     }
-    let mut args = keys.json_mapping("args").unwrap_or_default();
-    args.retain(|_, value| !value.is_null());
     ExampleManifest { description: keys.text("description").map(str::to_owned), args }
 }
 
-fn unknown_in_example(name: &str, at: Position, drafts: &[Draft], findings: &mut Findings<'_, '_>) {
+fn unknown_in_example(name: &str, at: Position, fittings: &[(&Draft, Fitting<'_>)], findings: &mut Findings<'_, '_>) {
+    let near = findings.did_you_mean(name, fittings.iter().map(|(draft, _)| draft.argument.name.as_str()));
     findings.add_with_help(&rule::EXAMPLE_UNKNOWN_ARGUMENT, at, || {
-        let known = drafts.iter().map(|draft| draft.argument.name.as_str());
-        let message = format!("the example uses {}, which is no argument", quoted(name));
-        (message, nearest(name, known).map(|near| format!("did you mean `{near}`?")))
+        (format!("the example uses {}, which is no argument", quoted(name)), near)
     });
 }

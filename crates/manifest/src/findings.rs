@@ -1,22 +1,34 @@
 //! The findings of one file while it is read: gathered in any order, bounded, told in the order of their places.
+//!
+//! Owns too how much work one file may make beyond reading it, since whoever works for a file has its findings at hand.
 
 use crate::diagnostic::{Diagnostic, Position, Severity, Source};
+use crate::nearest::nearest;
 use crate::rule::{self, Rule};
 
 /// The most findings of one file that are told. A hostile file could otherwise make a finding of every few bytes.
 const MOST: usize = 200;
+/// How many pairs of words one file's suggestions may compare.
+const MOST_COMPARED: usize = 10_000;
+/// How much work reading one file's patterns may make.
+const MOST_PATTERN_WORK: u64 = 400_000;
+/// How much work holding one file's own values to its patterns may make, in parts of patterns.
+const MOST_MATCH_WORK: u64 = 100_000;
 
 /// Gathers findings about one text.
 #[derive(Debug)]
 pub(crate) struct Findings<'s, 'a> {
     source: &'s Source<'a>,
     list: Vec<Diagnostic>,
-    dropped: usize,
+    dropped: bool,
+    compared: usize,
+    pattern_work: u64,
+    match_work: u64,
 }
 
 impl<'s, 'a> Findings<'s, 'a> {
     pub(crate) fn new(source: &'s Source<'a>) -> Findings<'s, 'a> {
-        Findings { source, list: Vec::new(), dropped: 0 }
+        Findings { source, list: Vec::new(), dropped: false, compared: 0, pattern_work: 0, match_work: 0 }
     }
 
     /// Adds a finding whose way out is the rule's own.
@@ -33,11 +45,44 @@ impl<'s, 'a> Findings<'s, 'a> {
             // Whatever is dropped, that the file is broken is never lost.
             let (message, help) = text();
             self.list.pop();
-            self.dropped += 1;
+            self.dropped = true;
             self.list.push(self.source.diagnose(rule, at, message, help));
         } else {
-            self.dropped += 1;
+            self.dropped = true;
         }
+    }
+
+    /// `did you mean …?` with the nearest known word, if there is one and this file may have another word looked for.
+    pub(crate) fn did_you_mean<'k>(&mut self, wrong: &str, known: impl Iterator<Item = &'k str>) -> Option<String> {
+        let room = MOST_COMPARED.saturating_sub(self.compared);
+        let known: Vec<&str> = known.take(room).collect();
+        self.compared += known.len();
+        nearest(wrong, known).map(|near| format!("did you mean `{near}`?"))
+    }
+
+    /// Whether no further finding would be told, so that looking for more of them is in vain.
+    pub(crate) fn is_full(&self) -> bool {
+        self.list.len() >= MOST && self.has_error()
+    }
+
+    /// Whether this file may have so much work done to hold its own values to a pattern. If not, they are taken as they
+    /// are: what a call brings is held to the pattern anyway.
+    pub(crate) fn afford_match(&mut self, work: u64) -> bool {
+        self.match_work = self.match_work.saturating_add(work);
+        self.match_work <= MOST_MATCH_WORK
+    }
+
+    /// Whether this file may have so much work done to read a pattern; the first that may not is reported.
+    pub(crate) fn afford_pattern(&mut self, work: u64, at: Position) -> bool {
+        let before = self.pattern_work;
+        self.pattern_work = before.saturating_add(work);
+        if before <= MOST_PATTERN_WORK && self.pattern_work > MOST_PATTERN_WORK {
+            self.add_with_help(&rule::TOO_COMPLEX, at, || {
+                let message = "the manifest's patterns make too much work together".to_owned();
+                (message, Some("write fewer or simpler patterns".to_owned()))
+            });
+        }
+        self.pattern_work <= MOST_PATTERN_WORK
     }
 
     pub(crate) fn has_error(&self) -> bool {
@@ -47,8 +92,8 @@ impl<'s, 'a> Findings<'s, 'a> {
     /// All of them, by place.
     pub(crate) fn finish(mut self) -> Vec<Diagnostic> {
         self.list.sort_by_key(|finding| (finding.position, finding.code));
-        if self.dropped > 0 {
-            let message = format!("{} more findings are not shown", self.dropped);
+        if self.dropped || self.list.len() >= MOST {
+            let message = format!("only {MOST} findings are shown");
             self.list.push(Diagnostic::whole_file(&rule::TOO_MANY_FINDINGS, self.source.file(), message));
         }
         self.list

@@ -4,11 +4,15 @@
 //! it. Coerces nothing but a whole float to the integer that it is. Messages name types, bounds and choices, never the
 //! value, which may be long or secret. Start at [`fit`].
 
+use std::cell::OnceCell;
+
+use jsonschema::{ValidationError, Validator};
 use regex::Regex;
 use serde_json::{Number, Value};
 
 use crate::diagnostic::quoted;
 use crate::document::{ArgumentManifest, ArgumentType};
+use crate::pattern;
 use crate::schema;
 
 /// The ways in which a value can fail to fit.
@@ -43,27 +47,95 @@ pub struct Misfit {
 
 /// The most characters of a list of choices, or of a nested fault, that a message tells.
 const MOST_TOLD: usize = 300;
+/// The most faults inside one array that are told.
+const MOST_NESTED: usize = 20;
+/// Of a value made of more than this only the first fault is told.
+const MOST_VALUES_FOR_ALL: usize = 2000;
 /// Integers beyond this are not told apart by a float.
 const EXACT_IN_FLOAT: f64 = 9_007_199_254_740_992.0;
-/// How much memory a compiled pattern may take.
-const PATTERN_SIZE: usize = 1 << 20;
 
 /// The value as the argument takes it, or every way in which it does not fit. Null fits nothing: whoever reads null as
 /// absent asks no question here.
 pub fn fit(argument: &ArgumentManifest, value: &Value) -> Result<Value, Vec<Misfit>> {
-    let Some(value) = typed(argument.kind, value) else { return Err(vec![wrong_type(argument.kind, value)]) };
-    let mut misfits = Vec::new();
-    misfits.extend(not_a_choice(argument, &value));
-    misfits.extend(out_of_range(argument, &value));
-    misfits.extend(unpassable(argument, &value));
-    misfits.extend(no_match(argument, &value));
-    misfits.extend(nested(argument, &value));
-    if misfits.is_empty() { Ok(value) } else { Err(misfits) }
+    Fitting::new(argument).fit(value)
 }
 
-/// A pattern as this version reads it: in linear time, within bounds, searched for anywhere in the text.
-pub fn pattern(text: &str) -> Result<Regex, regex::Error> {
-    regex::RegexBuilder::new(text).size_limit(PATTERN_SIZE).dfa_size_limit(PATTERN_SIZE).build()
+/// One argument to which several values are held, with what is worth making only once.
+#[derive(Debug)]
+pub(crate) struct Fitting<'a> {
+    argument: &'a ArgumentManifest,
+    pattern: OnceCell<Option<Regex>>,
+    items: OnceCell<Option<Validator>>,
+}
+
+impl<'a> Fitting<'a> {
+    pub(crate) fn new(argument: &'a ArgumentManifest) -> Fitting<'a> {
+        Fitting { argument, pattern: OnceCell::new(), items: OnceCell::new() }
+    }
+
+    pub(crate) fn fit(&self, value: &Value) -> Result<Value, Vec<Misfit>> {
+        let kind = self.argument.kind;
+        let Some(value) = typed(kind, value) else { return Err(vec![wrong_type(kind, value)]) };
+        let mut misfits = Vec::new();
+        misfits.extend(not_a_choice(self.argument, &value));
+        misfits.extend(out_of_range(self.argument, &value));
+        misfits.extend(unpassable(self.argument, &value));
+        misfits.extend(self.no_match(&value));
+        misfits.extend(self.nested(&value));
+        if misfits.is_empty() { Ok(value) } else { Err(misfits) }
+    }
+
+    fn no_match(&self, value: &Value) -> Option<Misfit> {
+        let (text, wanted) = (value.as_str()?, self.argument.pattern.as_deref()?);
+        let message = match self.pattern.get_or_init(|| pattern::compile(wanted).ok()) {
+            Some(regex) if regex.is_match(text) => return None,
+            Some(_) => format!("must match the pattern {}", quoted(wanted)),
+            None => "cannot be checked: the manifest's pattern is no regular expression".to_owned(),
+        };
+        Some(misfit(MisfitRule::NoMatch, message))
+    }
+
+    fn nested(&self, value: &Value) -> Vec<Misfit> {
+        let (Some(items), Some(values)) = (&self.argument.items, value.as_array()) else { return Vec::new() };
+        match self.items.get_or_init(|| schema::validator(items).ok()) {
+            Some(validator) => {
+                values.iter().enumerate().flat_map(|item| nested_in(validator, item)).take(MOST_NESTED).collect()
+            }
+            None => {
+                let message = "cannot be checked: the manifest's `items` is no usable schema".to_owned();
+                vec![misfit(MisfitRule::Nested, message)]
+            }
+        }
+    }
+}
+
+fn misfit(rule: MisfitRule, message: String) -> Misfit {
+    Misfit { rule, pointer: String::new(), message }
+}
+
+fn nested_in(validator: &Validator, (index, item): (usize, &Value)) -> Vec<Misfit> {
+    if validator.is_valid(item) {
+        return Vec::new();
+    }
+    let told = |error: ValidationError<'_>| {
+        let pointer = format!("/{index}{}", error.instance_path());
+        let message = format!("has a fault at {}: {}", quoted(&pointer), cut(&error.masked().to_string()));
+        Misfit { rule: MisfitRule::Nested, pointer, message }
+    };
+    if values_in(item) > MOST_VALUES_FOR_ALL {
+        // Gathering every fault of a large value takes far more memory than the value.
+        return validator.validate(item).err().map(told).into_iter().collect();
+    }
+    validator.iter_errors(item).take(MOST_NESTED).map(told).collect()
+}
+
+/// How many values a value is made of.
+pub(crate) fn values_in(value: &Value) -> usize {
+    match value {
+        Value::Array(items) => items.iter().map(values_in).sum::<usize>() + 1,
+        Value::Object(map) => map.values().map(values_in).sum::<usize>() + 1,
+        Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_) => 1,
+    }
 }
 
 /// Whether two JSON values are equal as JSON Schema sees it: 1 and 1.0 are one number.
@@ -80,6 +152,21 @@ pub fn equal(one: &Value, other: &Value) -> bool {
                 && one.iter().all(|(key, value)| other.get(key).is_some_and(|other| equal(value, other)))
         }
         _ => one == other,
+    }
+}
+
+/// A text that two values share exactly when they are [`equal`].
+pub(crate) fn canonical(value: &Value) -> String {
+    match value {
+        Value::Number(number) => whole(number).unwrap_or_else(|| number.clone()).to_string(),
+        Value::Array(items) => format!("[{}]", items.iter().map(canonical).collect::<Vec<_>>().join(",")),
+        Value::Object(map) => {
+            let mut pairs: Vec<String> =
+                map.iter().map(|(key, value)| format!("{}:{}", Value::from(key.as_str()), canonical(value))).collect();
+            pairs.sort();
+            format!("{{{}}}", pairs.join(","))
+        }
+        Value::Null | Value::Bool(_) | Value::String(_) => value.to_string(),
     }
 }
 
@@ -154,7 +241,7 @@ fn not_a_choice(argument: &ArgumentManifest, value: &Value) -> Option<Misfit> {
     }
     let choices: Vec<String> = argument.choices.iter().map(|choice| quoted(&plain(choice))).collect();
     let message = format!("must be one of {}", cut(&choices.join(", ")));
-    Some(Misfit { rule: MisfitRule::NotAChoice, pointer: String::new(), message })
+    Some(misfit(MisfitRule::NotAChoice, message))
 }
 
 fn out_of_range(argument: &ArgumentManifest, value: &Value) -> Option<Misfit> {
@@ -165,7 +252,7 @@ fn out_of_range(argument: &ArgumentManifest, value: &Value) -> Option<Misfit> {
         argument.maximum.as_ref().filter(|maximum| less(maximum, number)).map(|maximum| ("at most", maximum));
     let (bound, limit) = too_small.or(too_large)?;
     let message = format!("must be {bound} {limit}");
-    Some(Misfit { rule: MisfitRule::OutOfRange, pointer: String::new(), message })
+    Some(misfit(MisfitRule::OutOfRange, message))
 }
 
 /// Whether one number is less than another; exact where both are integers.
@@ -179,57 +266,21 @@ pub(crate) fn less(one: &Number, other: &Number) -> bool {
 
 /// What no argument vector can carry, or what a program would take for an option.
 fn unpassable(argument: &ArgumentManifest, value: &Value) -> Option<Misfit> {
-    let misfit = |rule, message: &str| Some(Misfit { rule, pointer: String::new(), message: message.to_owned() });
-    match value {
-        Value::String(text) if text.contains('\0') => misfit(MisfitRule::Nul, "must not hold a NUL character"),
+    let (rule, message) = match value {
+        Value::String(text) if text.contains('\0') => (MisfitRule::Nul, "must not hold a NUL character"),
         Value::String(text) if text.starts_with('-') && dash_matters(argument) => {
-            misfit(MisfitRule::LeadingDash, "must not begin with `-`, which the program would take for an option")
+            (MisfitRule::LeadingDash, "must not begin with `-`, which the program would take for an option")
         }
         Value::Number(number) if dash_matters(argument) && number.to_string().starts_with('-') => {
-            misfit(MisfitRule::LeadingDash, "must not be negative: the program would take its `-` for an option")
+            (MisfitRule::LeadingDash, "must not be negative: the program would take its `-` for an option")
         }
-        _ => None,
-    }
+        _ => return None,
+    };
+    Some(misfit(rule, message.to_owned()))
 }
 
 fn dash_matters(argument: &ArgumentManifest) -> bool {
     argument.positional && !argument.allow_dash
-}
-
-fn no_match(argument: &ArgumentManifest, value: &Value) -> Option<Misfit> {
-    let (text, wanted) = (value.as_str()?, argument.pattern.as_deref()?);
-    let message = match pattern(wanted) {
-        Ok(regex) if regex.is_match(text) => return None,
-        Ok(_) => format!("must match the pattern {}", quoted(wanted)),
-        Err(_) => "cannot be checked: the manifest's pattern is no regular expression".to_owned(),
-    };
-    Some(Misfit { rule: MisfitRule::NoMatch, pointer: String::new(), message })
-}
-
-fn nested(argument: &ArgumentManifest, value: &Value) -> Vec<Misfit> {
-    const MOST: usize = 20;
-    let (Some(items), Some(values)) = (&argument.items, value.as_array()) else { return Vec::new() };
-    let Ok(validator) = schema::validator(items) else {
-        let message = "cannot be checked: the manifest's `items` is no usable schema".to_owned();
-        return vec![Misfit { rule: MisfitRule::Nested, pointer: String::new(), message }];
-    };
-    let faults_of = |(index, item)| {
-        let faults: Vec<Misfit> = validator
-            .iter_errors(item)
-            .take(MOST)
-            .map(|error| Misfit {
-                rule: MisfitRule::Nested,
-                pointer: format!("/{index}{}", error.instance_path()),
-                message: format!(
-                    "has a fault at `/{index}{}`: {}",
-                    error.instance_path(),
-                    cut(&error.masked().to_string())
-                ),
-            })
-            .collect();
-        faults
-    };
-    values.iter().enumerate().flat_map(faults_of).take(MOST).collect()
 }
 
 fn plain(value: &Value) -> String {

@@ -1,6 +1,6 @@
 //! A mapping as whoever builds a document reads it: by key, and silent about what [`crate::shape`] has reported.
 
-use serde_json::{Map, Number, Value};
+use serde_json::{Number, Value};
 
 use crate::diagnostic::Position;
 use crate::yaml::{Data, Node, Pair};
@@ -60,13 +60,6 @@ impl<'n> Keys<'n> {
 
     pub(crate) fn json(self, key: &str) -> Option<Value> {
         self.node(key).and_then(Node::json)
-    }
-
-    pub(crate) fn json_mapping(self, key: &str) -> Option<Map<String, Value>> {
-        match self.json(key)? {
-            Value::Object(map) => Some(map),
-            _ => None,
-        }
     }
 
     /// The items of a list; none when there is no list.

@@ -19,6 +19,7 @@ mod entry;
 mod findings;
 mod keys;
 mod lint;
+mod pattern;
 mod percent;
 mod shape;
 mod skill;

@@ -1,6 +1,6 @@
 //! The known word that a wrong one was most likely meant to be.
 
-use strsim::damerau_levenshtein;
+use strsim::osa_distance;
 
 /// Longer words are not compared: nobody mistypes a page of text for a key, and hostile input shall cost nothing.
 const LONGEST: usize = 64;
@@ -14,7 +14,7 @@ pub fn nearest<'k>(wrong: &str, known: impl IntoIterator<Item = &'k str>) -> Opt
     let reach = folded.chars().count() / 3;
     known
         .into_iter()
-        .map(|word| (damerau_levenshtein(&folded, &fold(word)), word))
+        .map(|word| (osa_distance(&folded, &fold(word)), word))
         .filter(|(distance, _)| *distance <= reach.max(1) && *distance < folded.chars().count().max(1))
         .min_by_key(|(distance, _)| *distance)
         .map(|(_, word)| word)

@@ -4,6 +4,7 @@
 //! Rules that tie several keys together are no part of it: they are in [`crate::read`]'s own files. Start at [`TOOL`],
 //! [`AGENT`] and [`SKILL`].
 
+use crate::pattern;
 use crate::rule::{self, Rule};
 
 /// The keys of one mapping.
@@ -62,7 +63,10 @@ pub enum Form {
         most: usize,
     },
     /// Text for a program: no line break, no control character.
-    Text,
+    Text {
+        /// The most characters.
+        most: usize,
+    },
     /// `true` or `false`.
     Flag,
     /// A positive integer.
@@ -103,7 +107,7 @@ impl Form {
         match self {
             Form::Name(_) => "a name".to_owned(),
             Form::Line { .. } => "one line of text".to_owned(),
-            Form::Prose { .. } | Form::Text => "text".to_owned(),
+            Form::Prose { .. } | Form::Text { .. } => "text".to_owned(),
             Form::Flag => "`true` or `false`".to_owned(),
             Form::Whole { .. } => "a positive integer".to_owned(),
             Form::Number => "a number".to_owned(),
@@ -243,7 +247,10 @@ pub const MOST_DESCRIPTION: usize = 1024;
 pub const MOST_ACTIONS: usize = 5000;
 /// The most arguments of one action.
 pub const MOST_ARGUMENTS: usize = 200;
-const MOST_ITEMS: usize = 1000;
+/// The most items of any other list.
+pub const MOST_ITEMS: usize = 1000;
+/// The most names that `env` lets through.
+pub const MOST_VARIABLES: usize = 32;
 
 const fn key(name: &'static str, form: Form, meaning: &'static str) -> Key {
     Key { name, form, required: false, default: "", meaning, also: &[] }
@@ -317,7 +324,7 @@ static NAMED: &[Key] = &[
     key("description", Form::Line { most: MOST_DESCRIPTION }, "what the entry does, in one line")
         .required()
         .also(&["desc", "summary", "about", "doc", "help"]),
-    key("version", Form::Text, "the entry's version, by semantic versioning")
+    key("version", Form::Text { most: 64 }, "the entry's version, by semantic versioning")
         .default("0.0.0")
         .also(&["ver", "release"]),
 ];
@@ -332,7 +339,7 @@ static PROGRAM: &[Key] = &[
     ]),
     key(
         "entrypoint",
-        Form::Text,
+        Form::Text { most: 1024 },
         "the file beside the manifest, for `process` a program on PATH or a path, for `builtin` the reader's name",
     )
     .required()
@@ -398,7 +405,7 @@ static INHERITED: &[Key] =
             .default("false")
             .also(&["confirm", "confirmation", "requires_approval", "require_approval", "ask"]),
         key("limits", Form::Block(&LIMITS), "what one run may cost").also(&["limit", "timeout", "quota"]),
-        key("cwd", Form::Text, "the working folder of a run").default("the server's own").also(&[
+        key("cwd", Form::Text { most: 1024 }, "the working folder of a run").default("the server's own").also(&[
             "workdir",
             "working_dir",
             "working_directory",
@@ -407,7 +414,7 @@ static INHERITED: &[Key] =
         ]),
         key(
             "env",
-            Form::List { of: &Form::Name(&VARIABLE_NAME), most: MOST_ITEMS },
+            Form::List { of: &Form::Name(&VARIABLE_NAME), most: MOST_VARIABLES },
             "the names of environment variables that are let through",
         )
         .default("[]")
@@ -419,7 +426,7 @@ static INHERITED: &[Key] =
             .also(&["network", "online", "external"]),
         key(
             "narrow_with",
-            Form::List { of: &Form::Text, most: MOST_ARGUMENTS },
+            Form::List { of: &Form::Text { most: NameForm::MOST }, most: MOST_ARGUMENTS },
             "the arguments that make a result smaller",
         )
         .default("[]")
@@ -476,8 +483,12 @@ pub static ARGUMENT: Block = Block {
             .also(&["choices", "values", "options", "oneof", "allowed"]),
         key("minimum", Form::Number, "the least number that it may be").also(&["min", "at_least"]),
         key("maximum", Form::Number, "the greatest number that it may be").also(&["max", "at_most"]),
-        key("pattern", Form::Text, "a regular expression that must match somewhere in the text")
-            .also(&["regex", "regexp", "format"]),
+        key(
+            "pattern",
+            Form::Text { most: pattern::MOST_BYTES },
+            "a regular expression that must match somewhere in the text",
+        )
+        .also(&["regex", "regexp", "format"]),
         key("items", Form::Schema, "for an array: the JSON Schema of an item")
             .also(&["item", "element", "elements", "of"]),
         key("positional", Form::Flag, "passed by place, without its name").default("false").also(&["position", "bare"]),

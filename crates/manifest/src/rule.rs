@@ -74,7 +74,7 @@ rules! {
         "remove the tag; text that looks like something else goes in quotes"
     TOO_COMPLEX 11 Error "too_complex"
         "A manifest nests too deep or holds too many values."
-        "a manifest nests at most 100 levels and holds at most 250000 values and 1 MiB of text"
+        "a manifest nests at most 100 levels and holds at most 100000 values and 1 MiB of text"
     FRONT_MATTER 12 Error "front_matter"
         "A skill does not open with front matter between two `---` lines."
         "begin the file with `---`, then `name:` and `description:`, then another `---`"

@@ -3,12 +3,15 @@
 //! Owns the rules for schemas: dialect, root, references, loops. Knows no place in a file: a fault carries a JSON
 //! Pointer into the schema. Start at [`check`].
 
-use std::collections::{HashMap, HashSet};
+use std::collections::HashMap;
 
 use jsonschema::{PatternOptions, ValidationError, Validator};
-use serde_json::{Map, Value};
+use serde_json::{Map, Value, json};
 
-use crate::diagnostic::quoted;
+use crate::diagnostic::{Position, quoted};
+use crate::findings::Findings;
+use crate::fit::values_in;
+use crate::pattern;
 use crate::percent::undo_percent;
 use crate::rule::{self, Rule};
 
@@ -20,9 +23,6 @@ pub(crate) enum Use {
     /// An array argument's items: it becomes part of a larger schema, so it can refer to nothing.
     Items,
 }
-
-/// From a subschema to those that look at the same value.
-type Edges<'f> = HashMap<&'f str, Vec<String>>;
 
 /// How often a schema may be held against one and the same value.
 const MOST_SAME_VALUE: u64 = 10_000;
@@ -40,6 +40,8 @@ pub(crate) struct SchemaFault {
 const DIALECT: &str = "https://json-schema.org/draft/2020-12/schema";
 /// The most faults of one schema against its meta-schema that are told.
 const MOST_FAULTS: usize = 20;
+/// Of a schema made of more than this only the first fault against the meta-schema is told.
+const MOST_VALUES_FOR_ALL: usize = 2000;
 
 /// A validator that reads a schema as 2020-12, fetches nothing and matches patterns in linear time.
 pub fn validator(schema: &Value) -> Result<Validator, Box<ValidationError<'static>>> {
@@ -68,8 +70,8 @@ pub(crate) fn claims_to_be_schema(value: &Value) -> bool {
             .is_some_and(|map| map.as_object().is_some_and(|map| map.values().all(Value::is_object)))
 }
 
-/// Every fault of a schema.
-pub(crate) fn check(schema: &Value, used: Use) -> Vec<SchemaFault> {
+/// Every fault of a schema that stands at a place of a file.
+pub(crate) fn check(schema: &Value, used: Use, at: Position, findings: &mut Findings<'_, '_>) -> Vec<SchemaFault> {
     let mut faults = Vec::new();
     if used == Use::Output {
         check_root(schema, &mut faults);
@@ -79,17 +81,15 @@ pub(crate) fn check(schema: &Value, used: Use) -> Vec<SchemaFault> {
         faults.extend(invalid);
         return faults;
     }
-    let found = Found::in_schema(schema);
-    faults.extend(found.foreign(used));
-    if faults.is_empty() && !found.references.is_empty() {
-        faults.extend(found.unresolved(schema));
-        if faults.is_empty() {
-            faults.extend(found.endless());
-        }
+    let map = SchemaMap::of(schema);
+    faults.extend(map.foreign(used));
+    if faults.is_empty() && !map.references.is_empty() {
+        faults.extend(map.endless());
     }
-    if faults.is_empty() && (found.has_patterns || !found.references.is_empty()) {
-        faults.extend(validator(schema).err().map(|error| unusable(&error)));
+    if faults.is_empty() {
+        faults.extend(map.bad_patterns(at, findings));
     }
+    faults.truncate(MOST_FAULTS);
     faults
 }
 
@@ -109,14 +109,16 @@ fn against_meta_schema(schema: &Value) -> Vec<SchemaFault> {
     if meta.is_valid(schema) {
         return Vec::new();
     }
-    meta.iter_errors(schema)
-        .take(MOST_FAULTS)
-        .map(|error| SchemaFault {
-            rule: &rule::SCHEMA_INVALID,
-            pointer: error.instance_path().to_string(),
-            message: format!("no valid schema: {}", in_short(&error)),
-        })
-        .collect()
+    let fault = |error: ValidationError<'_>| SchemaFault {
+        rule: &rule::SCHEMA_INVALID,
+        pointer: error.instance_path().to_string(),
+        message: format!("no valid schema: {}", in_short(&error)),
+    };
+    if values_in(schema) > MOST_VALUES_FOR_ALL {
+        // Gathering every fault of a large schema takes far more memory than the schema.
+        return meta.validate(schema).err().map(fault).into_iter().collect();
+    }
+    meta.iter_errors(schema).take(MOST_FAULTS).map(fault).collect()
 }
 
 /// What the meta-schema complains of, in the words of whoever wrote the schema.
@@ -129,32 +131,6 @@ fn in_short(error: &ValidationError<'_>) -> String {
     let text = error.masked().to_string();
     let text: String = text.chars().take(200).collect();
     if keyword.is_empty() { text } else { format!("`{keyword}`: {text}") }
-}
-
-fn unusable(error: &ValidationError<'_>) -> SchemaFault {
-    let text: String = error.to_string().chars().take(200).collect();
-    SchemaFault {
-        rule: &rule::SCHEMA_INVALID,
-        pointer: error.instance_path().to_string(),
-        message: format!("the schema cannot be used: {text}"),
-    }
-}
-
-/// What a walk through a schema's subschemas has found.
-#[derive(Default)]
-struct Found<'v> {
-    /// Where each subschema is.
-    subschemas: HashSet<String>,
-    /// Which subschemas look at the same value as the one at the key, references apart.
-    same_value: HashMap<String, Vec<String>>,
-    /// `$ref`: where it stands (its subschema) and what it says.
-    references: Vec<(String, &'v str)>,
-    anchors: HashMap<&'v str, String>,
-    /// `$schema`: where and what.
-    dialects: Vec<(String, &'v str)>,
-    /// Keywords that move or float a reference's base: where and which.
-    floating: Vec<(String, &'static str)>,
-    has_patterns: bool,
 }
 
 /// Keywords whose value is one subschema for the same value.
@@ -174,186 +150,291 @@ const DEEPER: [&str; 7] = [
 /// Keywords whose value is a mapping to subschemas for something inside the value, or for nothing until referred to.
 const DEEPER_MAPPINGS: [&str; 4] = ["properties", "patternProperties", "$defs", "definitions"];
 
-impl<'v> Found<'v> {
-    fn in_schema(schema: &'v Value) -> Found<'v> {
-        let mut found = Found::default();
-        found.walk(schema, String::new());
-        found
+/// A subschema and how it is reached. Where it stands is told only when it is at fault: the pointers of all together
+/// could take the square of the schema's size.
+struct Subschema<'v> {
+    keywords: Option<&'v Map<String, Value>>,
+    reached: Reached<'v>,
+}
+
+/// How a subschema is reached from the one around it.
+#[derive(Clone, Copy)]
+struct Reached<'v> {
+    /// The subschema around it; none for the root.
+    parent: Option<usize>,
+    keyword: &'static str,
+    step: Step<'v>,
+    /// Whether it is held against the same value as the subschema around it.
+    same_value: bool,
+}
+
+/// The step below a keyword.
+#[derive(Clone, Copy)]
+enum Step<'v> {
+    None,
+    Index(usize),
+    Name(&'v str),
+}
+
+/// A schema's subschemas and what they say about references.
+struct SchemaMap<'v> {
+    root: &'v Value,
+    subschemas: Vec<Subschema<'v>>,
+    /// From where a subschema is in memory to its number.
+    numbers: HashMap<*const Value, usize>,
+    /// `$ref`: the subschema and what it says.
+    references: Vec<(usize, &'v str)>,
+    anchors: HashMap<&'v str, usize>,
+    /// The subschemas that have patterns, with each.
+    patterns: Vec<(usize, &'v str)>,
+}
+
+impl<'v> SchemaMap<'v> {
+    fn of(root: &'v Value) -> SchemaMap<'v> {
+        let mut map = SchemaMap {
+            root,
+            subschemas: Vec::new(),
+            numbers: HashMap::new(),
+            references: Vec::new(),
+            anchors: HashMap::new(),
+            patterns: Vec::new(),
+        };
+        map.walk(root, Reached { parent: None, keyword: "", step: Step::None, same_value: false });
+        map
     }
 
-    fn walk(&mut self, schema: &'v Value, at: String) {
-        self.subschemas.insert(at.clone());
-        let Some(keywords) = schema.as_object() else { return };
-        self.note(keywords, &at);
+    fn walk(&mut self, schema: &'v Value, reached: Reached<'v>) {
+        let number = self.subschemas.len();
+        let keywords = schema.as_object();
+        self.subschemas.push(Subschema { keywords, reached });
+        self.numbers.insert(std::ptr::from_ref(schema), number);
+        let Some(keywords) = keywords else { return };
+        self.note(keywords, number);
+        let at = |keyword, step, same_value| Reached { parent: Some(number), keyword, step, same_value };
+        let listed = |keyword: &str| keywords.get(keyword).and_then(Value::as_array).into_iter().flatten().enumerate();
+        let named = |keyword: &str| keywords.get(keyword).and_then(Value::as_object).into_iter().flatten();
         for keyword in SAME_VALUE {
-            self.same(keywords.get(keyword), &at, format!("{at}/{keyword}"));
-        }
-        for keyword in SAME_VALUE_LISTS {
-            for (index, part) in keywords.get(keyword).and_then(Value::as_array).into_iter().flatten().enumerate() {
-                self.same(Some(part), &at, format!("{at}/{keyword}/{index}"));
+            if let Some(part) = keywords.get(keyword) {
+                self.walk(part, at(keyword, Step::None, true));
             }
-        }
-        for (name, part) in keywords.get("dependentSchemas").and_then(Value::as_object).into_iter().flatten() {
-            self.same(Some(part), &at, format!("{at}/dependentSchemas/{}", escape(name)));
         }
         for keyword in DEEPER {
             if let Some(part) = keywords.get(keyword) {
-                self.walk(part, format!("{at}/{keyword}"));
+                self.walk(part, at(keyword, Step::None, false));
             }
         }
-        for (index, part) in keywords.get("prefixItems").and_then(Value::as_array).into_iter().flatten().enumerate() {
-            self.walk(part, format!("{at}/prefixItems/{index}"));
+        for keyword in SAME_VALUE_LISTS {
+            for (index, part) in listed(keyword) {
+                self.walk(part, at(keyword, Step::Index(index), true));
+            }
+        }
+        for (index, part) in listed("prefixItems") {
+            self.walk(part, at("prefixItems", Step::Index(index), false));
+        }
+        for (name, part) in named("dependentSchemas") {
+            self.walk(part, at("dependentSchemas", Step::Name(name), true));
         }
         for keyword in DEEPER_MAPPINGS {
-            for (name, part) in keywords.get(keyword).and_then(Value::as_object).into_iter().flatten() {
-                self.walk(part, format!("{at}/{keyword}/{}", escape(name)));
+            for (name, part) in named(keyword) {
+                self.walk(part, at(keyword, Step::Name(name), false));
             }
         }
     }
 
-    fn same(&mut self, part: Option<&'v Value>, parent: &str, at: String) {
-        if let Some(part) = part {
-            self.same_value.entry(parent.to_owned()).or_default().push(at.clone());
-            self.walk(part, at);
-        }
-    }
-
-    fn note(&mut self, keywords: &'v Map<String, Value>, at: &str) {
+    fn note(&mut self, keywords: &'v Map<String, Value>, number: usize) {
         let text = |keyword: &str| keywords.get(keyword).and_then(Value::as_str);
-        self.has_patterns |= keywords.contains_key("pattern") || keywords.contains_key("patternProperties");
-        self.references.extend(text("$ref").map(|target| (at.to_owned(), target)));
-        self.dialects.extend(text("$schema").map(|dialect| (at.to_owned(), dialect)));
+        self.references.extend(text("$ref").map(|target| (number, target)));
+        self.patterns.extend(text("pattern").map(|pattern| (number, pattern)));
+        let keys = keywords.get("patternProperties").and_then(Value::as_object).into_iter().flat_map(Map::keys);
+        self.patterns.extend(keys.map(|pattern| (number, pattern.as_str())));
         if let Some(anchor) = text("$anchor") {
-            self.anchors.insert(anchor, at.to_owned());
-        }
-        for keyword in ["$dynamicRef", "$dynamicAnchor", "$recursiveRef", "$vocabulary"] {
-            if keywords.contains_key(keyword) {
-                self.floating.push((at.to_owned(), keyword));
-            }
-        }
-        if keywords.contains_key("$id") && !at.is_empty() {
-            self.floating.push((at.to_owned(), "$id"));
+            self.anchors.insert(anchor, number);
         }
     }
 
-    /// Dialects and keywords that reach out of the schema.
-    fn foreign(&self, used: Use) -> Vec<SchemaFault> {
-        let mut faults = Vec::new();
-        for (at, dialect) in &self.dialects {
-            if dialect.trim_end_matches('#') != DIALECT {
-                let message = format!("the schema's dialect {} is not known", quoted(dialect));
-                faults.push(SchemaFault { rule: &rule::SCHEMA_DIALECT, pointer: format!("{at}/$schema"), message });
+    /// Where a subschema stands, as a JSON Pointer.
+    fn pointer(&self, number: usize) -> String {
+        let mut steps = Vec::new();
+        let mut next = Some(number);
+        while let Some(subschema) = next.and_then(|number| self.subschemas.get(number)) {
+            let reached = subschema.reached;
+            match reached.step {
+                Step::None => {}
+                Step::Index(index) => steps.push(index.to_string()),
+                Step::Name(name) => steps.push(escape(name)),
             }
+            if reached.parent.is_some() {
+                steps.push(reached.keyword.to_owned());
+            }
+            next = reached.parent;
         }
-        for (at, keyword) in &self.floating {
-            let message = format!("`{keyword}` is not available here");
-            faults.push(SchemaFault { rule: &rule::SCHEMA_REFERENCE, pointer: format!("{at}/{keyword}"), message });
+        steps.iter().rev().map(|step| format!("/{step}")).collect()
+    }
+
+    fn fault(&self, rule: &'static Rule, number: usize, keyword: &str, message: String) -> SchemaFault {
+        SchemaFault { rule, pointer: format!("{}/{keyword}", self.pointer(number)), message }
+    }
+
+    /// Dialects and keywords that reach out of the schema, and references that lead nowhere.
+    fn foreign(&self, used: Use) -> Vec<SchemaFault> {
+        let numbered = self.subschemas.iter().enumerate();
+        let keywords = numbered.filter_map(|(number, subschema)| subschema.keywords.map(|keywords| (number, keywords)));
+        let floating = keywords.flat_map(|(number, keywords)| self.floating(number, keywords));
+        let wrong = |(number, target): &(usize, &str)| self.wrong_reference(*number, target, used);
+        let references = self.references.iter().filter_map(wrong);
+        floating.take(MOST_FAULTS).chain(references.take(MOST_FAULTS)).collect()
+    }
+
+    fn floating(&self, number: usize, keywords: &Map<String, Value>) -> Vec<SchemaFault> {
+        let mut faults = Vec::new();
+        if let Some(dialect) = keywords.get("$schema").and_then(Value::as_str)
+            && dialect.trim_end_matches('#') != DIALECT
+        {
+            let message = format!("the schema's dialect {} is not known", quoted(dialect));
+            faults.push(self.fault(&rule::SCHEMA_DIALECT, number, "$schema", message));
         }
-        for (at, target) in &self.references {
-            if used == Use::Items {
-                let message = "`items` cannot refer to another schema".to_owned();
-                faults.push(SchemaFault { rule: &rule::SCHEMA_REFERENCE, pointer: format!("{at}/$ref"), message });
-            } else if !target.starts_with('#') {
-                let message = format!("`$ref` {} leaves the schema", quoted(target));
-                faults.push(SchemaFault { rule: &rule::SCHEMA_REFERENCE, pointer: format!("{at}/$ref"), message });
+        for keyword in ["$dynamicRef", "$dynamicAnchor", "$recursiveRef", "$vocabulary", "$id"] {
+            if keywords.contains_key(keyword) && (keyword != "$id" || number != 0) {
+                let message = format!("`{keyword}` is not available here");
+                faults.push(self.fault(&rule::SCHEMA_REFERENCE, number, keyword, message));
             }
         }
         faults
     }
 
-    fn unresolved(&self, schema: &Value) -> Vec<SchemaFault> {
-        let dangling = |(at, target): &(String, &str)| {
-            let what = match self.resolve(target) {
-                Some(_) => return None,
-                None if schema.pointer(&unescape_fragment(target)).is_some() => "is no schema",
-                None => "is not there",
-            };
-            let message = format!("what `$ref` {} names {what}", quoted(target));
-            Some(SchemaFault { rule: &rule::SCHEMA_REFERENCE, pointer: format!("{at}/$ref"), message })
+    fn wrong_reference(&self, number: usize, target: &str, used: Use) -> Option<SchemaFault> {
+        let message = if used == Use::Items {
+            "`items` cannot refer to another schema".to_owned()
+        } else if !target.starts_with('#') {
+            format!("`$ref` {} leaves the schema", quoted(target))
+        } else if self.resolve(target).is_some() {
+            return None;
+        } else if self.root.pointer(&unescape_fragment(target)).is_some() {
+            format!("what `$ref` {} names is no schema", quoted(target))
+        } else {
+            format!("what `$ref` {} names is not there", quoted(target))
         };
-        self.references.iter().filter_map(dangling).collect()
+        Some(self.fault(&rule::SCHEMA_REFERENCE, number, "$ref", message))
     }
 
-    /// Where the subschema is that a local reference names.
-    fn resolve(&self, target: &str) -> Option<String> {
+    /// The subschema that a local reference names.
+    fn resolve(&self, target: &str) -> Option<usize> {
         let fragment = unescape_fragment(target);
         if fragment.is_empty() || fragment.starts_with('/') {
-            self.subschemas.contains(&fragment).then_some(fragment)
+            let found = self.root.pointer(&fragment)?;
+            self.numbers.get(&std::ptr::from_ref(found)).copied()
         } else {
-            self.anchors.get(fragment.as_str()).cloned()
+            self.anchors.get(fragment.as_str()).copied()
         }
     }
 
-    /// Which subschemas each one holds against the same value, references followed.
-    fn edges(&self) -> Edges<'_> {
-        let mut edges = Edges::new();
-        for (parent, parts) in &self.same_value {
-            edges.entry(parent).or_default().extend(parts.iter().cloned());
-        }
-        for (at, target) in &self.references {
-            edges.entry(at).or_default().extend(self.resolve(target));
+    /// From each subschema to those that are held against the same value, references followed.
+    fn edges(&self) -> Vec<Vec<usize>> {
+        let mut edges = vec![Vec::new(); self.subschemas.len()];
+        let inside = self.subschemas.iter().enumerate().filter(|(_, subschema)| subschema.reached.same_value);
+        let inside = inside.filter_map(|(number, subschema)| subschema.reached.parent.map(|parent| (parent, number)));
+        let across = self.references.iter().filter_map(|(number, target)| self.resolve(target).map(|to| (*number, to)));
+        for (from, to) in inside.chain(across) {
+            if let Some(list) = edges.get_mut(from) {
+                list.push(to);
+            }
         }
         edges
     }
 
-    /// Subschemas that come back to themselves without going deeper into the value, or, where none does, the first
-    /// that multiplies: ten definitions that each name the next one ten times are held against one value 10^10 times.
-    fn endless(&self) -> Vec<SchemaFault> {
+    /// The first subschema that comes back to itself without going deeper into the value, or that multiplies: ten
+    /// definitions that each name the next one ten times are held against one value 10^10 times.
+    fn endless(&self) -> Option<SchemaFault> {
         let edges = self.edges();
-        let loops = self.loops(&edges);
-        if !loops.is_empty() {
-            return loops;
+        let mut weights = vec![Weight::Unknown; self.subschemas.len()];
+        for (start, _) in &self.references {
+            match weigh(*start, &edges, &mut weights) {
+                Ok(weight) if weight <= MOST_SAME_VALUE => {}
+                Ok(_) => {
+                    let message = format!("the schema would be held against one value over {MOST_SAME_VALUE} times");
+                    return Some(self.fault(&rule::TOO_COMPLEX, *start, "$ref", message));
+                }
+                Err(Loop { at }) => {
+                    let message = "the schema comes back to this place for the same value".to_owned();
+                    return Some(SchemaFault { rule: &rule::SCHEMA_LOOP, pointer: self.pointer(at), message });
+                }
+            }
         }
-        let mut weights = HashMap::new();
-        let heavy = self.references.iter().find(|(at, _)| weight(at, &edges, &mut weights) > MOST_SAME_VALUE);
-        let fault = |(at, _): &(String, &str)| SchemaFault {
-            rule: &rule::TOO_COMPLEX,
-            pointer: format!("{at}/$ref"),
-            message: format!("the schema would be held against one value more than {MOST_SAME_VALUE} times"),
-        };
-        heavy.map(fault).into_iter().collect()
+        None
     }
 
-    fn loops(&self, edges: &Edges<'_>) -> Vec<SchemaFault> {
-        self.references
-            .iter()
-            .filter(|(at, _)| comes_back(at, edges))
-            .map(|(at, target)| SchemaFault {
-                rule: &rule::SCHEMA_LOOP,
-                pointer: format!("{at}/$ref"),
-                message: format!("`$ref` {} comes back to itself for the same value", quoted(target)),
-            })
-            .collect()
+    fn bad_patterns(&self, at: Position, findings: &mut Findings<'_, '_>) -> Vec<SchemaFault> {
+        let mut faults = Vec::new();
+        for (number, text) in &self.patterns {
+            let affordable = findings.afford_pattern(pattern::reading_cost(text), at)
+                && findings.afford_pattern(pattern::cost(text).unwrap_or(0), at);
+            if !affordable {
+                break;
+            }
+            if text.len() > pattern::MOST_BYTES || validator(&json!({"pattern": text})).is_err() {
+                let message = format!("pattern {} is none that runs in linear time", quoted(text));
+                faults.push(self.fault(&rule::SCHEMA_INVALID, *number, "pattern", message));
+            }
+        }
+        faults
     }
 }
 
-/// How many subschemas are held against one value, this one among them. Ends because loops were refused before.
-fn weight<'e>(at: &'e str, edges: &'e Edges<'_>, known: &mut HashMap<&'e str, u64>) -> u64 {
-    if let Some(weight) = known.get(at) {
-        return *weight;
-    }
-    let mut sum: u64 = 1;
-    for next in edges.get(at).into_iter().flatten() {
-        sum = sum.saturating_add(weight(next, edges, known));
-    }
-    known.insert(at, sum);
-    sum
+/// How many subschemas are held against one value, if that is known.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Weight {
+    Unknown,
+    /// Being weighed: whoever meets it has come back to it.
+    Open,
+    Known(u64),
 }
 
-fn comes_back(start: &str, edges: &Edges<'_>) -> bool {
-    let mut seen: HashSet<&str> = HashSet::new();
-    let mut ahead: Vec<&str> = vec![start];
-    while let Some(at) = ahead.pop() {
-        for next in edges.get(at).into_iter().flatten() {
-            if next == start {
-                return true;
+/// A subschema that comes back to itself.
+struct Loop {
+    at: usize,
+}
+
+/// How many subschemas are held against the value that this one is held against, this one among them. Depth first with
+/// a stack of its own, since a chain of references may be as long as the file.
+fn weigh(start: usize, edges: &[Vec<usize>], weights: &mut [Weight]) -> Result<u64, Loop> {
+    let mut path = vec![start];
+    while let Some(number) = path.last().copied() {
+        let next = edges.get(number).map(Vec::as_slice).unwrap_or_default();
+        match known(weights, number) {
+            Weight::Known(_) => {
+                path.pop();
             }
-            if seen.insert(next) {
-                ahead.push(next);
+            Weight::Unknown => {
+                note_weight(weights, number, Weight::Open);
+                if let Some(at) = next.iter().copied().find(|to| known(weights, *to) == Weight::Open) {
+                    return Err(Loop { at });
+                }
+                path.extend(next.iter().filter(|to| known(weights, **to) == Weight::Unknown));
+            }
+            Weight::Open => {
+                let sum = next.iter().fold(1u64, |sum, to| match known(weights, *to) {
+                    Weight::Known(weight) => sum.saturating_add(weight),
+                    Weight::Open | Weight::Unknown => sum,
+                });
+                note_weight(weights, number, Weight::Known(sum));
+                path.pop();
             }
         }
     }
-    false
+    match known(weights, start) {
+        Weight::Known(weight) => Ok(weight),
+        Weight::Open | Weight::Unknown => Ok(1),
+    }
+}
+
+fn known(weights: &[Weight], number: usize) -> Weight {
+    weights.get(number).copied().unwrap_or(Weight::Known(1))
+}
+
+fn note_weight(weights: &mut [Weight], number: usize, weight: Weight) {
+    if let Some(place) = weights.get_mut(number) {
+        *place = weight;
+    }
 }
 
 fn escape(name: &str) -> String {
@@ -368,10 +449,13 @@ fn unescape_fragment(target: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use serde_json::json;
+    use crate::diagnostic::Source;
 
     fn faults(schema: &Value, used: Use) -> Vec<(&'static str, String)> {
-        check(schema, used).into_iter().map(|fault| (fault.rule.name, fault.pointer)).collect()
+        let source = Source::new("f", "");
+        let mut findings = Findings::new(&source);
+        let faults = check(schema, used, Position::default(), &mut findings);
+        faults.into_iter().map(|fault| (fault.rule.name, fault.pointer)).collect()
     }
 
     #[test]
@@ -384,9 +468,9 @@ mod tests {
     #[test]
     fn a_schema_that_would_never_end_is_refused() {
         let direct = json!({"type": "object", "$ref": "#"});
-        assert_eq!(faults(&direct, Use::Output), [("schema_loop", "/$ref".to_owned())]);
+        assert_eq!(faults(&direct, Use::Output), [("schema_loop", String::new())]);
         let around = json!({"type": "object", "allOf": [{"$ref": "#/$defs/a"}], "$defs": {"a": {"anyOf": [{"$ref": "#/$defs/b"}]}, "b": {"not": {"$ref": "#/$defs/a"}}}});
-        assert_eq!(faults(&around, Use::Output).len(), 2);
+        assert_eq!(faults(&around, Use::Output)[0].0, "schema_loop");
     }
 
     #[test]

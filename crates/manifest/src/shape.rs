@@ -64,7 +64,7 @@ fn check_form(node: &Node<'_>, place: Place<'_>, form: &Form, findings: &mut Fin
         Form::Name(names) => check_name(node, place, names, form, findings),
         Form::Line { most } => check_text(node, place, form, Some(*most), true, findings),
         Form::Prose { most } => check_text(node, place, form, Some(*most), false, findings),
-        Form::Text => check_text(node, place, form, None, true, findings),
+        Form::Text { most } => check_text(node, place, form, Some(*most), true, findings),
         Form::Flag => check_flag(node, place, findings),
         Form::Whole { most } => check_whole(node, place, *most, findings),
         Form::Number => {
@@ -216,7 +216,7 @@ fn check_text_mapping(node: &Node<'_>, place: Place<'_>, form: &Form, findings: 
             None if pair.value.is_null() => {
                 findings.add(&rule::EMPTY_VALUE, pair.at, || format!("{key} has no value and counts as absent"));
             }
-            None => wrong_type(&pair.value, key, &Form::Text, findings),
+            None => wrong_type(&pair.value, key, &Form::Text { most: 0 }, findings),
         }
     }
 }
@@ -321,7 +321,7 @@ fn wrong_type(node: &Node<'_>, place: Place<'_>, form: &Form, findings: &mut Fin
 
 /// How a value could be written so that it has the type that is due.
 fn way_to_type(node: &Node<'_>, form: &Form) -> Option<String> {
-    let is_text = matches!(form, Form::Name(_) | Form::Line { .. } | Form::Prose { .. } | Form::Text);
+    let is_text = matches!(form, Form::Name(_) | Form::Line { .. } | Form::Prose { .. } | Form::Text { .. });
     match (form, &node.data) {
         _ if is_text && node.is_null() => Some("put quotes around a text that reads `null` or `~`".to_owned()),
         (Form::List { .. }, Data::Scalar { text, .. }) => {

@@ -5,6 +5,7 @@
 
 use std::borrow::Cow;
 use std::collections::HashMap;
+use std::hash::{BuildHasher, RandomState};
 
 use serde_json::{Map, Number, Value};
 use serde_saphyr::granit_parser::{
@@ -47,7 +48,7 @@ pub(crate) struct Pair<'a> {
 /// How deep a manifest may nest.
 const MOST_LEVELS: usize = 100;
 /// How many values it may hold; an honest file of 1 MiB holds fewer.
-const MOST_VALUES: usize = 250_000;
+const MOST_VALUES: usize = 100_000;
 /// How many bytes of text its values may hold together; escapes can make more of it than the file has bytes.
 const MOST_TEXT: usize = 1 << 20;
 
@@ -210,6 +211,9 @@ impl<'a> Builder<'_, '_, '_, 'a> {
     /// The next event that is part of the tree. Anchors are reported on the way.
     fn event(&mut self) -> Step<Option<(Event<'a>, Span)>> {
         loop {
+            if self.findings.is_full() {
+                return Err(Stopped);
+            }
             match self.parser.next_event() {
                 None => return Ok(None),
                 Some(Ok((Event::Anchor(_, name), span))) => {
@@ -277,9 +281,7 @@ impl<'a> Builder<'_, '_, '_, 'a> {
                     format!("key {} stands here again; line {} has it first", quoted(&key), first.line)
                 }),
                 None => {
-                    if pairs.len() >= Seen::FEW {
-                        seen.many.insert(key.clone(), at);
-                    }
+                    seen.note(&key, pairs.len());
                     pairs.push(Pair { key, at, value });
                 }
             }
@@ -354,16 +356,25 @@ impl<'a> Builder<'_, '_, '_, 'a> {
 /// The keys of a mapping so far: looked through while they are few, hashed once they are many, so that a mapping of
 /// many keys costs no square of their number.
 #[derive(Default)]
-struct Seen<'a> {
-    many: HashMap<Cow<'a, str>, Position>,
+struct Seen {
+    /// From a key's hash to its place in the mapping.
+    many: HashMap<u64, usize>,
+    hasher: RandomState,
 }
 
-impl<'a> Seen<'a> {
+impl Seen {
     const FEW: usize = 24;
 
-    fn earlier(&self, pairs: &[Pair<'a>], key: &str) -> Option<Position> {
-        let among_few = || pairs.iter().take(Self::FEW).find(|pair| pair.key == key).map(|pair| pair.at);
-        among_few().or_else(|| self.many.get(key).copied())
+    fn earlier(&self, pairs: &[Pair<'_>], key: &str) -> Option<Position> {
+        let few = pairs.iter().take(Self::FEW).find(|pair| pair.key == key);
+        let hashed = || self.many.get(&self.hasher.hash_one(key)).and_then(|index| pairs.get(*index));
+        few.or_else(|| hashed().filter(|pair| pair.key == key)).map(|pair| pair.at)
+    }
+
+    fn note(&mut self, key: &str, index: usize) {
+        if index >= Self::FEW {
+            self.many.insert(self.hasher.hash_one(key), index);
+        }
     }
 }
 

@@ -5,16 +5,18 @@
 //! cannot be read is a finding, and the rest loads. Start at [`load`].
 
 use std::collections::HashMap;
+use std::collections::hash_map::Entry::{Occupied, Vacant};
+use std::num::NonZero;
 use std::path::PathBuf;
 
 use gatelatch_manifest::diagnostic::{self, Diagnostic, quoted};
-use gatelatch_manifest::document::UseManifest;
+use gatelatch_manifest::document::{EntryManifest, UseManifest};
 use gatelatch_manifest::nearest::nearest;
 use gatelatch_manifest::read::{self, Read};
 use gatelatch_manifest::rule;
 
 use crate::catalog::{Catalog, CompiledFile, Entry, Kind, Skill};
-use crate::shelf::{Found, Shelf};
+use crate::shelf::{Found, Shelf, Slot};
 
 /// Where a catalog's files are.
 #[derive(Clone, Debug)]
@@ -38,21 +40,101 @@ pub struct Loaded {
 /// whoever mends it shall not find that another ran in its place meanwhile.
 pub fn load(sources: &[Source]) -> Loaded {
     let mut loading = Loading::default();
+    let mut slots = Vec::new();
     for source in sources {
         let shelf = Shelf::open(source, &mut loading.findings);
         for kind in Kind::ALL {
-            for found in shelf.entries(kind, &mut loading.findings) {
-                loading.take(found);
-            }
+            slots.extend(shelf.slots(kind, &mut loading.findings));
         }
+    }
+    for opened in open_all(slots) {
+        loading.take(opened);
     }
     loading.link()
 }
 
-/// An entry that loaded, and the text that findings about it show.
+/// What one slot gave.
+#[derive(Default)]
+struct Opened {
+    /// The kind and name that the slot claims, and its manifest; nothing where it holds none.
+    claim: Option<Claim>,
+    /// The document, where it has no error.
+    document: Option<Document>,
+    findings: Vec<Diagnostic>,
+}
+
+struct Claim {
+    kind: Kind,
+    name: String,
+    file: String,
+}
+
+enum Document {
+    Tool(Entry),
+    Agent(Candidate),
+    Skill(Skill),
+}
+
+/// An agent that loaded, and the text that findings about its `uses` show.
 struct Candidate {
     entry: Entry,
     text: String,
+}
+
+/// Opens slots and reads what is in them, on several threads where there are many, and gives them in their order.
+fn open_all(slots: Vec<Slot>) -> Vec<Opened> {
+    /// Fewer are read faster than a thread is started.
+    const WORTH_A_THREAD: usize = 24;
+    const MOST_THREADS: usize = 4;
+    let cores = std::thread::available_parallelism().map_or(1, NonZero::get);
+    let threads = (slots.len() / WORTH_A_THREAD).min(cores).clamp(1, MOST_THREADS);
+    if threads == 1 {
+        return slots.into_iter().map(open).collect();
+    }
+    let share = slots.len().div_ceil(threads);
+    let mut slots = slots.into_iter();
+    let shares = (0..threads).map(|_| slots.by_ref().take(share).collect::<Vec<Slot>>());
+    std::thread::scope(|scope| {
+        let running: Vec<_> =
+            shares.map(|share| scope.spawn(|| share.into_iter().map(open).collect::<Vec<Opened>>())).collect();
+        let ended = running.into_iter().map(|thread| thread.join());
+        ended.flat_map(|ended| ended.unwrap_or_else(|fault| std::panic::resume_unwind(fault))).collect()
+    })
+}
+
+fn open(slot: Slot) -> Opened {
+    let mut opened = Opened::default();
+    let Some(found) = slot.open(&mut opened.findings) else { return opened };
+    let beside = |path: &str| found.beside(path);
+    let document = match found.kind {
+        Kind::Tool => {
+            let read = read::tool(&found.file, &found.name, &found.bytes, &beside);
+            keep(read, &mut opened).map(|manifest| Document::Tool(entry(manifest, &found)))
+        }
+        Kind::Agent => {
+            let read = read::agent(&found.file, &found.name, &found.bytes, &beside);
+            let text = String::from_utf8_lossy(&found.bytes);
+            let candidate = |manifest| Candidate { entry: entry(manifest, &found), text: text.into_owned() };
+            keep(read, &mut opened).map(candidate).map(Document::Agent)
+        }
+        Kind::Skill => {
+            let read = read::skill(&found.file, &found.name, &found.bytes, &beside);
+            let skill = |manifest| Skill { manifest, origin: found.origin.clone(), file: found.file.clone() };
+            keep(read, &mut opened).map(skill).map(Document::Skill)
+        }
+    };
+    opened.document = document;
+    opened.claim = Some(Claim { kind: found.kind, name: found.name, file: found.file });
+    opened
+}
+
+fn keep<T>(read: Read<T>, opened: &mut Opened) -> Option<T> {
+    opened.findings.extend(read.findings);
+    read.document
+}
+
+fn entry(manifest: EntryManifest, found: &Found) -> Entry {
+    Entry { manifest, origin: found.origin.clone(), file: found.file.clone() }
 }
 
 #[derive(Default)]
@@ -66,45 +148,31 @@ struct Loading {
 }
 
 impl Loading {
-    fn take(&mut self, found: Found) {
-        let claim = (found.kind, found.name.clone());
-        let shadowed = self.claimed.get(&claim).map(|first| shadowed(&found, first));
-        let wins = shadowed.is_none();
-        self.findings.extend(shadowed);
-        self.claimed.entry(claim).or_insert_with(|| found.file.clone());
-        match found.kind {
-            Kind::Tool => {
-                let read = read::tool(&found.file, &found.name, &found.bytes, &|path| found.beside(path));
-                let manifest = self.keep(read, wins);
-                self.tools.extend(manifest.map(|manifest| Entry { manifest, origin: found.origin, file: found.file }));
+    fn take(&mut self, opened: Opened) {
+        self.findings.extend(opened.findings);
+        let Some(Claim { kind, name, file }) = opened.claim else { return };
+        match self.claimed.entry((kind, name)) {
+            Occupied(first) => {
+                let message = format!("{} {} is shadowed by {}", kind.as_str(), quoted(&first.key().1), first.get());
+                self.findings.push(Diagnostic::whole_file(&rule::SHADOWED, &file, message));
             }
-            Kind::Agent => {
-                let read = read::agent(&found.file, &found.name, &found.bytes, &|path| found.beside(path));
-                let manifest = self.keep(read, wins);
-                let text = String::from_utf8_lossy(&found.bytes).into_owned();
-                let candidate =
-                    |manifest| Candidate { entry: Entry { manifest, origin: found.origin, file: found.file }, text };
-                self.agents.extend(manifest.map(candidate));
-            }
-            Kind::Skill => {
-                let read = read::skill(&found.file, &found.name, &found.bytes, &|path| found.beside(path));
-                let manifest = self.keep(read, wins);
-                self.skills.extend(manifest.map(|manifest| Skill { manifest, origin: found.origin, file: found.file }));
+            Vacant(free) => {
+                free.insert(file);
+                match opened.document {
+                    Some(Document::Tool(entry)) => self.tools.push(entry),
+                    Some(Document::Agent(candidate)) => self.agents.push(candidate),
+                    Some(Document::Skill(skill)) => self.skills.push(skill),
+                    None => {}
+                }
             }
         }
-    }
-
-    fn keep<T>(&mut self, read: Read<T>, wins: bool) -> Option<T> {
-        self.findings.extend(read.findings);
-        read.document.filter(|_| wins)
     }
 
     fn link(mut self) -> Loaded {
         let mut entries = Vec::new();
         for Candidate { entry, text } in std::mem::take(&mut self.agents) {
             let source = diagnostic::Source::new(&entry.file, text.strip_prefix('\u{feff}').unwrap_or(&text));
-            let unknown: Vec<Diagnostic> =
-                entry.manifest.uses.iter().filter_map(|used| self.unknown_use(used, &source)).collect();
+            let unknown = self.unknown_uses(&entry.manifest.uses, &source);
             if unknown.is_empty() {
                 entries.push(entry);
             }
@@ -115,13 +183,21 @@ impl Loading {
         Loaded { catalog: Catalog::link(entries, self.skills), findings: self.findings }
     }
 
-    /// The finding about a use that no tool or action answers to.
-    fn unknown_use(&self, used: &UseManifest, source: &diagnostic::Source<'_>) -> Option<Diagnostic> {
-        let (message, help) = match self.tools.iter().find(|tool| tool.manifest.name == used.tool) {
-            None => self.unknown_tool(&used.tool),
-            Some(tool) => unknown_action(tool, used.action.as_deref()?)?,
+    /// The findings about uses that no tool or action answers to.
+    fn unknown_uses(&self, uses: &[UseManifest], source: &diagnostic::Source<'_>) -> Vec<Diagnostic> {
+        const MOST_TOLD: usize = 50;
+        let tools: HashMap<&str, &Entry> = match uses {
+            [] => HashMap::new(),
+            _ => self.tools.iter().map(|tool| (tool.manifest.name.as_str(), tool)).collect(),
         };
-        Some(source.diagnose(&rule::UNKNOWN_USE, used.position, message, help))
+        let unknown = |used: &UseManifest| {
+            let (message, help) = match tools.get(used.tool.as_str()) {
+                None => self.unknown_tool(&used.tool),
+                Some(tool) => unknown_action(tool, used.action.as_deref()?)?,
+            };
+            Some(source.diagnose(&rule::UNKNOWN_USE, used.position, message, help))
+        };
+        uses.iter().filter_map(unknown).take(MOST_TOLD).collect()
     }
 
     fn unknown_tool(&self, name: &str) -> (String, Option<String>) {
@@ -151,9 +227,4 @@ fn unknown_action(tool: &Entry, name: &str) -> Option<(String, Option<String>)> 
         None => None,
     };
     Some((format!("tool {} has no action {}", quoted(&tool.manifest.name), quoted(name)), help))
-}
-
-fn shadowed(found: &Found, first: &str) -> Diagnostic {
-    let message = format!("{} {} is shadowed by {first}", found.kind.as_str(), quoted(&found.name));
-    Diagnostic::whole_file(&rule::SHADOWED, &found.file, message)
 }

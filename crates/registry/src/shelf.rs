@@ -32,6 +32,23 @@ pub(crate) enum Shelf<'s> {
     Nothing,
 }
 
+/// An entry's folder, and how to get at what is in it.
+pub(crate) struct Slot {
+    pub(crate) kind: Kind,
+    /// The folder's name.
+    pub(crate) name: String,
+    place: Place,
+}
+
+enum Place {
+    /// The folder as findings name it, and the same absolute.
+    Folder {
+        named: PathBuf,
+        absolute: PathBuf,
+    },
+    Compiled(Vec<CompiledFile>),
+}
+
 /// An entry's manifest and where the entry's other files are.
 pub(crate) struct Found {
     pub(crate) kind: Kind,
@@ -51,12 +68,23 @@ impl<'s> Shelf<'s> {
         }
     }
 
-    /// The entries of one kind, by name.
-    pub(crate) fn entries(&self, kind: Kind, findings: &mut Vec<Diagnostic>) -> Vec<Found> {
+    /// The folders of one kind's entries, by name.
+    pub(crate) fn slots(&self, kind: Kind, findings: &mut Vec<Diagnostic>) -> Vec<Slot> {
         match self {
             Shelf::Nothing => Vec::new(),
-            Shelf::Compiled(files) => compiled_entries(files, kind, findings),
-            Shelf::Folder { named, absolute } => folder_entries(named, absolute, kind, findings),
+            Shelf::Compiled(files) => compiled_slots(files, kind),
+            Shelf::Folder { named, absolute } => folder_slots(named, absolute, kind, findings),
+        }
+    }
+}
+
+impl Slot {
+    /// Reads the manifest; `None` where there is no entry, which is reported if it should be.
+    pub(crate) fn open(self, findings: &mut Vec<Diagnostic>) -> Option<Found> {
+        let Slot { kind, name, place } = self;
+        match place {
+            Place::Folder { named, absolute } => open_entry(named, absolute, name, kind, findings),
+            Place::Compiled(files) => compiled_entry(files, name, kind, findings),
         }
     }
 }
@@ -91,7 +119,7 @@ fn open_folder<'s>(named: &'s Path, findings: &mut Vec<Diagnostic>) -> Shelf<'s>
     Shelf::Folder { named, absolute }
 }
 
-fn folder_entries(named: &Path, absolute: &Path, kind: Kind, findings: &mut Vec<Diagnostic>) -> Vec<Found> {
+fn folder_slots(named: &Path, absolute: &Path, kind: Kind, findings: &mut Vec<Diagnostic>) -> Vec<Slot> {
     let folder = named.join(kind.folder());
     let names = match names_in(&folder) {
         Ok(names) => names,
@@ -102,7 +130,8 @@ fn folder_entries(named: &Path, absolute: &Path, kind: Kind, findings: &mut Vec<
         }
     };
     let absolute = absolute.join(kind.folder());
-    names.iter().filter_map(|name| folder_entry(&folder, &absolute, name, kind, findings)).collect()
+    let place = |name: &str| Place::Folder { named: folder.join(name), absolute: absolute.join(name) };
+    names.into_iter().map(|name| Slot { kind, place: place(&name), name }).collect()
 }
 
 /// The names in a folder, sorted, without those that begin with a dot.
@@ -117,33 +146,32 @@ fn names_in(folder: &Path) -> io::Result<Vec<String>> {
     Ok(names)
 }
 
-fn folder_entry(
-    folder: &Path,
-    absolute: &Path,
-    name: &str,
+fn open_entry(
+    named: PathBuf,
+    absolute: PathBuf,
+    name: String,
     kind: Kind,
     findings: &mut Vec<Diagnostic>,
 ) -> Option<Found> {
-    let path = folder.join(name);
-    match fs::metadata(&path) {
+    match fs::metadata(&named) {
         Ok(metadata) if metadata.is_dir() => {}
         Ok(_) => {
-            findings.extend(stray_file(&path, name, kind));
+            findings.extend(stray_file(&named, &name, kind));
             return None;
         }
         Err(error) => {
-            findings.push(unreadable(&path, &error));
+            findings.push(unreadable(&named, &error));
             return None;
         }
     }
-    let manifest = path.join(kind.file());
+    let manifest = named.join(kind.file());
     match read_file(&manifest) {
         Ok(Some(bytes)) => {
             let file = manifest.display().to_string();
-            Some(Found { kind, name: name.to_owned(), file, bytes, origin: Origin::Folder(absolute.join(name)) })
+            Some(Found { kind, name, file, bytes, origin: Origin::Folder(absolute) })
         }
         Ok(None) => {
-            findings.push(no_manifest(&path, kind));
+            findings.push(no_manifest(&named, kind));
             None
         }
         Err(finding) => {
@@ -222,7 +250,7 @@ fn on_disk(path: &Path) -> Beside {
     }
 }
 
-fn compiled_entries(files: &'static [CompiledFile], kind: Kind, findings: &mut Vec<Diagnostic>) -> Vec<Found> {
+fn compiled_slots(files: &'static [CompiledFile], kind: Kind) -> Vec<Slot> {
     let mut folders: BTreeMap<&'static str, Vec<CompiledFile>> = BTreeMap::new();
     for file in files {
         let inside = file.path.strip_prefix(kind.folder()).and_then(|path| path.strip_prefix('/'));
@@ -232,23 +260,19 @@ fn compiled_entries(files: &'static [CompiledFile], kind: Kind, findings: &mut V
             folders.entry(name).or_default().push(CompiledFile { path, bytes: file.bytes });
         }
     }
-    folders.into_iter().filter_map(|(name, files)| compiled_entry(name, files, kind, findings)).collect()
+    let slot = |(name, files): (&str, _)| Slot { kind, name: name.to_owned(), place: Place::Compiled(files) };
+    folders.into_iter().map(slot).collect()
 }
 
-fn compiled_entry(name: &str, files: Vec<CompiledFile>, kind: Kind, findings: &mut Vec<Diagnostic>) -> Option<Found> {
+fn compiled_entry(files: Vec<CompiledFile>, name: String, kind: Kind, findings: &mut Vec<Diagnostic>) -> Option<Found> {
     let folder = format!("{COMPILED}/{}/{name}", kind.folder());
     let Some(manifest) = files.iter().find(|file| file.path == kind.file()) else {
         let message = format!("the folder holds no `{}`", kind.file());
         findings.push(Diagnostic::whole_file(&rule::NO_MANIFEST, &folder, message));
         return None;
     };
-    Some(Found {
-        kind,
-        name: name.to_owned(),
-        file: format!("{folder}/{}", kind.file()),
-        bytes: manifest.bytes.to_vec(),
-        origin: Origin::Compiled(Arc::from(files)),
-    })
+    let (file, bytes) = (format!("{folder}/{}", kind.file()), manifest.bytes.to_vec());
+    Some(Found { kind, name, file, bytes, origin: Origin::Compiled(Arc::from(files)) })
 }
 
 /// What stands under a path among compiled-in files. An absolute path is one of the machine that it will run on.

@@ -89,16 +89,15 @@ impl Run {
         }
     }
 
-    /// Whether nobody but the leader lives.
+    /// Whether nobody of the group lives but perhaps its leader. Those who left it were not asked to end.
     #[cfg(target_os = "linux")]
-    pub(crate) fn is_empty(&self, _leader: Pid) -> bool {
-        let table = table();
-        !table.children().iter().any(|process| !process.dead && table.claim(process, self.number) == Claim::Ours)
+    pub(crate) fn is_group_empty(leader: Pid) -> bool {
+        !table().children().iter().any(|process| !process.dead && process.group == Some(leader))
     }
 
-    /// Whether nobody but the leader lives.
+    /// Whether nobody of the group lives but perhaps its leader.
     #[cfg(not(target_os = "linux"))]
-    pub(crate) fn is_empty(&self, leader: Pid) -> bool {
+    pub(crate) fn is_group_empty(leader: Pid) -> bool {
         // A group of nothing but a zombie cannot be signalled here.
         rustix::process::test_kill_process_group(leader).is_err()
     }

@@ -13,7 +13,7 @@ use tokio_util::sync::CancellationToken;
 
 const PATH: &str = "/usr/local/bin:/usr/bin:/bin";
 /// Longer than any run here may last; reached only by a run that hangs.
-const LONG: Duration = Duration::from_secs(30);
+const LONG: Duration = Duration::from_secs(15);
 
 fn shell(script: &str) -> Launch {
     Launch {
@@ -21,14 +21,15 @@ fn shell(script: &str) -> Launch {
         args: vec!["-c".into(), script.into()],
         env: vec![("PATH".into(), PATH.into())],
         cwd: PathBuf::from("/"),
-        timeout: LONG,
+        timeout: 2 * LONG,
         max_stdout_bytes: 1 << 20,
         stderr_tail_bytes: 4096,
     }
 }
 
 async fn end_of(launch: Launch) -> Ended {
-    run(launch, Listeners::default(), CancellationToken::new()).await.unwrap()
+    let running = run(launch, Listeners::default(), CancellationToken::new());
+    tokio::time::timeout(LONG, running).await.expect("the run hangs").unwrap()
 }
 
 /// A folder in which scripts leave the numbers of the processes they start.
@@ -111,6 +112,13 @@ async fn a_child_sees_the_environment_it_is_given_and_nothing_else() {
 async fn a_child_has_no_standard_input() {
     let ended = end_of(shell("cat; echo end")).await;
     assert_eq!(ended.stdout, b"end\n");
+}
+
+#[tokio::test]
+async fn a_child_has_no_standard_input_even_where_we_have_one() {
+    let mut launch = shell(r#"echo leak | "$0" --exact a_child_has_no_standard_input"#);
+    launch.args.push(std::env::current_exe().unwrap().into());
+    assert_eq!(end_of(launch).await.ending, Ending::Exited(0));
 }
 
 #[tokio::test]

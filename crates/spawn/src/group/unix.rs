@@ -66,9 +66,9 @@ impl Group {
         }
     }
 
-    /// Whether nobody lives. Asked once the leader is gone.
+    /// Whether nobody of the group lives. Asked once the leader is gone.
     pub(crate) fn is_empty(&self) -> bool {
-        self.remains.as_ref().is_none_or(|remains| remains.run.is_empty(remains.leader))
+        self.remains.as_ref().is_none_or(|remains| Run::is_group_empty(remains.leader))
     }
 
     /// Kills everybody and returns when they are gone.

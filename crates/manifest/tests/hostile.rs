@@ -1,0 +1,229 @@
+//! Manifests that mean harm: each is refused quickly and in little memory, whatever it holds.
+//!
+//! One test, so that nothing else in this process takes time or memory meanwhile. Start at `attacks`.
+#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "a test may")]
+
+use std::fs;
+use std::time::{Duration, Instant};
+
+use gatelatch_manifest::diagnostic::{Severity, render};
+use gatelatch_manifest::document::EntryManifest;
+use gatelatch_manifest::read::{self, Beside, Read};
+
+/// The most that reading a hostile manifest may take. An unoptimised build is given more time; the memory is the same.
+const MOST_TIME: Duration = Duration::from_millis(if cfg!(debug_assertions) { 2000 } else { 100 });
+const MOST_MEMORY: u64 = 32 << 20;
+
+const HEAD: &str = "name: sample\ndescription: A sample.\nruntime: process\nentrypoint: sample\n";
+
+/// As many copies as a manifest's size allows, after a head and between an opening and a closing.
+fn overfilled(open: &str, copy: impl Fn(usize) -> String, close: &str) -> String {
+    filled_with(open, copy, close, usize::MAX)
+}
+
+/// As many copies as a manifest's size and its number of values allow, so that nothing is refused for that alone.
+fn filled(open: &str, copy: impl Fn(usize) -> String, close: &str) -> String {
+    filled_with(open, copy, close, 90_000)
+}
+
+fn filled_with(open: &str, copy: impl Fn(usize) -> String, close: &str, most_values: usize) -> String {
+    let mut text = format!("{HEAD}{open}");
+    let mut values = values_in(&text);
+    for number in 0.. {
+        let next = copy(number);
+        values += values_in(&next);
+        if text.len() + next.len() + close.len() > read::MOST_BYTES || values > most_values {
+            break;
+        }
+        text.push_str(&next);
+    }
+    text + close
+}
+
+/// At least as many as the YAML text has.
+fn values_in(text: &str) -> usize {
+    text.matches(": ").count() * 2
+        + text.matches(":\n").count()
+        + text.matches([',', '{', '[']).count()
+        + text.matches("- ").count()
+}
+
+fn always(text: &str) -> impl Fn(usize) -> String {
+    move |_| text.to_owned()
+}
+
+/// Every attack: what it is, and the text.
+fn attacks() -> Vec<(&'static str, String)> {
+    let ladder: String = (1..400).map(|level| format!("{}a:\n", " ".repeat(level))).collect();
+    let laughs: String =
+        (1..12).map(|n| format!("a{n}: &a{n} [{}]\n", vec![format!("*a{}", n - 1); 10].join(","))).collect();
+    let long_key = "k".repeat(1000);
+    let nested_keys: String =
+        (0..45).map(|level| format!("{}properties: {{{long_key}: {{", " ".repeat(level))).collect();
+    vec![
+        ("deep brackets", overfilled("x: ", always("["), "")),
+        ("deep braces", overfilled("x: ", always("{a: "), "")),
+        ("deep dashes", overfilled("x:\n  ", always("- "), "1\n")),
+        ("deep indentation", format!("{HEAD}x:\n{ladder}")),
+        ("deep explicit keys", filled("", always("? "), "")),
+        ("an alias bomb", format!("{HEAD}a0: &a0 lol\n{laughs}")),
+        ("many anchors", filled("triggers: [", |n| format!("&a{n} b,"), "]\n")),
+        ("many aliases", filled("triggers: [&a b", always(",*a"), "]\n")),
+        ("many tags", filled("triggers: [", always("!a b,"), "]\n")),
+        ("a huge text", filled("cwd: ", always("x"), "\n")),
+        ("a huge text that grows when its escapes are undone", filled("cwd: \"", always("\\L"), "\"\n")),
+        ("a huge block of text", filled("because: |\n", always("  line\n"), "")),
+        ("a huge key", filled("", always("k"), ": 1\n")),
+        ("many values", overfilled("triggers: [", always("a,"), "]\n")),
+        ("many empty values", overfilled("triggers: [", always("[],"), "]\n")),
+        ("many unknown keys", filled("", |n| format!("k{n}:\n"), "")),
+        ("many unknown keys that are nearly known", filled("", |n| format!("descripti{n}: 1\n"), "")),
+        ("many duplicate keys", filled("", always("name: b\n"), "")),
+        ("many documents", filled("", always("---\n"), "")),
+        ("nothing but line breaks", filled("x: 1\n", always("\n"), "")),
+        ("nothing but comments", filled("x: 1\n", always("# c\n"), "")),
+        ("one line of many faults", filled("actions: [", always("{é: 1},"), "]\n")),
+        ("many actions without a description", filled("actions:\n", |n| format!("- name: a{n}\n"), "")),
+        ("many equal actions", filled("actions:\n", always("- {name: a, description: a}\n"), "")),
+        ("many arguments", filled("args:\n", |n| format!("- {{name: a{n}, type: boolean, negatable: true}}\n"), "")),
+        ("many choices", filled("args:\n- name: a\n  type: string\n  enum: [", |n| format!("{n}a,"), "]\n")),
+        ("many wrong choices", filled("args:\n- name: a\n  type: integer\n  enum: [", |n| format!("a{n},"), "]\n")),
+        (
+            "many large patterns",
+            filled("args:\n", |n| format!("- {{name: a{n}, type: string, pattern: '\\w{{99}}', default: a}}\n"), ""),
+        ),
+        (
+            "many slow classes",
+            filled(
+                "args:\n",
+                |n| format!("- {{name: a{n}, type: string, pattern: '(?i){}'}}\n", "\\pL".repeat(100)),
+                "",
+            ),
+        ),
+        (
+            "many patterns in a schema",
+            filled(
+                "output_schema:\n  type: object\n  properties:\n",
+                |n| format!("    a{n}: {{pattern: '\\w{{99}}'}}\n"),
+                "",
+            ),
+        ),
+        (
+            "a pattern and much text",
+            filled(
+                "args:\n- name: a\n  type: string\n  pattern: '([ab]{1,900}c){1,20}'\n  unknown: 1\n  default: ",
+                always("ab"),
+                "\n",
+            ),
+        ),
+        (
+            "many examples",
+            filled("args:\n- {name: a, type: string, required: true}\nexamples:\n", always("- args: {b: 1}\n"), ""),
+        ),
+        (
+            "many narrowing names that are nearly known",
+            filled(
+                &format!(
+                    "narrow_with: [{}]\nactions:\n",
+                    (0..200).map(|n| format!("aaaaaaaaaaaaaaaa{n:04}")).collect::<Vec<_>>().join(",")
+                ),
+                |n| format!("- {{name: n{n}, description: a, args: [{{name: aaaaaaaaaaaaaaab{n:04}, type: path}}]}}\n"),
+                "",
+            ),
+        ),
+        (
+            "much that every action inherits",
+            filled(
+                &format!(
+                    "cwd: {}\nenv: [{}]\nactions:\n",
+                    "x".repeat(20_000),
+                    (0..2000).map(|n| format!("V{n:060}")).collect::<Vec<_>>().join(",")
+                ),
+                |n| format!("- {{name: n{n}, description: a}}\n"),
+                "",
+            ),
+        ),
+        (
+            "an invalid schema of many faults",
+            filled("output_schema:\n  type: object\n  properties:\n", |n| format!("    a{n}: {{type: x}}\n"), ""),
+        ),
+        (
+            "a schema of long paths",
+            format!("{HEAD}output_schema: {{type: object, {nested_keys}type: x{}", "}}".repeat(45) + "}\n"),
+        ),
+        (
+            "a schema of long paths with many ends",
+            filled(
+                &format!("output_schema: {{type: object, {nested_keys}anyOf: ["),
+                always("{$ref: x},"),
+                &("]".to_owned() + &"}}".repeat(45) + "}\n"),
+            ),
+        ),
+        (
+            "a chain of references",
+            filled(
+                "output_schema:\n  type: object\n  $ref: '#/$defs/d0'\n  $defs:\n",
+                |n| format!("    d{n}: {{$ref: '#/$defs/d{}'}}\n", n + 1),
+                "",
+            ),
+        ),
+        (
+            "references that multiply",
+            filled(
+                "output_schema:\n  type: object\n  $ref: '#/$defs/d0'\n  $defs:\n",
+                |n| format!("    d{n}: {{allOf: [{{$ref: '#/$defs/d{0}'}}, {{$ref: '#/$defs/d{0}'}}]}}\n", n + 1),
+                "    d9: {}\n",
+            ),
+        ),
+        ("hidden characters everywhere", filled("triggers: [", always("a\u{200b}\u{202e}\u{430}b,"), "]\n")),
+    ]
+}
+
+fn timed(text: &str) -> (Duration, Read<EntryManifest>) {
+    let start = Instant::now();
+    let read = read::tool("tool.yaml", "sample", text.as_bytes(), &|_| Beside::Nothing);
+    (start.elapsed(), read)
+}
+
+/// The most memory that this process has had at once, since [`forget_peak`].
+fn peak() -> Option<u64> {
+    let status = fs::read_to_string("/proc/self/status").ok()?;
+    let line = status.lines().find(|line| line.starts_with("VmHWM:"))?;
+    line.split_whitespace().nth(1)?.parse::<u64>().ok().map(|kib| kib << 10)
+}
+
+/// Starts the peak anew from what the process has now.
+fn forget_peak() -> Option<u64> {
+    fs::write("/proc/self/clear_refs", "5").ok()?;
+    peak()
+}
+
+#[test]
+fn a_hostile_manifest_is_refused_in_little_time_and_memory() {
+    // What is made once and kept (the meta-schema) is nobody's fault.
+    let warm = format!("{HEAD}output_schema: {{type: object, properties: {{a: {{pattern: a}}}}}}\n");
+    assert!(read::tool("tool.yaml", "sample", warm.as_bytes(), &|_| Beside::Nothing).document.is_some());
+    let attacks = attacks();
+    let before = forget_peak();
+    let mut faults = Vec::new();
+    for (name, text) in &attacks {
+        assert!(text.len() <= read::MOST_BYTES, "{name}");
+        let (mut took, read) = timed(text);
+        // What else the machine does at the moment is not the manifest's fault.
+        for _ in 0..4 {
+            if took > MOST_TIME {
+                took = timed(text).0;
+            }
+        }
+        let grown = before.and_then(|before| peak().map(|after| after.saturating_sub(before)));
+        let kib = grown.unwrap_or(0) >> 10;
+        println!("{name}: {} bytes, {took:?}, {kib} KiB so far, {} findings", text.len(), read.findings.len());
+        let broken = read.findings.iter().any(|finding| finding.severity == Severity::Error);
+        if took > MOST_TIME || grown.is_some_and(|grown| grown > MOST_MEMORY) || !broken || read.document.is_some() {
+            faults.push(format!("{name}: {took:?}, {kib} KiB, refused: {broken}"));
+        }
+        let told = render(&read.findings);
+        assert!(told.len() < 400_000, "{name}: what is said stays readable: {} bytes", told.len());
+    }
+    assert!(faults.is_empty(), "{}", faults.join("\n"));
+}
