@@ -185,7 +185,7 @@ fn form(form_of: &Form) -> Value {
     // Plain text in YAML may look like a number or a truth: it is text where text is due.
     let scalar = || json!({ "type": ["string", "number", "boolean"] });
     match form_of {
-        Form::Name(_) | Form::Line { .. } | Form::Prose { .. } | Form::Text => scalar(),
+        Form::Name(_) | Form::Line { .. } | Form::Prose { .. } | Form::Text { .. } => scalar(),
         Form::Flag => json!({ "type": "boolean" }),
         Form::Whole { most } => json!({ "type": "integer", "minimum": 1, "maximum": most }),
         Form::Number => json!({ "type": "number" }),

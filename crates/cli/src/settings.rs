@@ -4,10 +4,10 @@
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
-use anyhow::Context;
 use gatelatch_gate::decision::{AskedBy, Policy};
+use gatelatch_manifest::document::SettingsManifest;
+use gatelatch_manifest::read::{self, Read};
 use gatelatch_registry::catalog::Catalog;
-use serde::Deserialize;
 
 use crate::exit::UsageError;
 use crate::options::Place;
@@ -52,18 +52,6 @@ impl Environment {
     }
 }
 
-/// `gatelatch.yaml`: every key is checked, and an unknown one is an error.
-#[derive(Debug, Default, Deserialize)]
-#[serde(deny_unknown_fields)]
-struct SettingsFile {
-    #[serde(default)]
-    catalog: Vec<PathBuf>,
-    confirm: Option<String>,
-    deny_irreversible: Option<bool>,
-    capabilities_max_bytes: Option<usize>,
-    log: Option<String>,
-}
-
 /// What holds for this run.
 #[derive(Clone, Debug)]
 pub(crate) struct Settings {
@@ -83,19 +71,28 @@ impl Settings {
             None => folder.ancestors().map(|above| above.join(FILE)).find(|path| path.is_file()),
         };
         let file = match &path {
-            Some(path) => read_file(path)?,
-            None => SettingsFile::default(),
+            Some(path) => read_file(&folder.join(path))?,
+            None => SettingsManifest::default(),
         };
         let beside = path.as_deref().and_then(Path::parent).unwrap_or(folder);
-        let from_file = || file.catalog.iter().map(|dir| beside.join(dir)).collect::<Vec<_>>();
-        let catalogs = if !place.catalog.is_empty() {
+        let catalogs: Vec<PathBuf> = if !place.catalog.is_empty() {
             place.catalog.clone()
         } else if let Some(list) = environment.text("GATELATCH_CATALOG") {
             std::env::split_paths(list).collect()
         } else {
-            from_file()
+            file.catalog.iter().map(|dir| beside.join(dir)).collect()
         };
-        let confirm = environment.text("GATELATCH_CONFIRM").map(str::to_owned).or(file.confirm);
+        for catalog in &catalogs {
+            refuse_no_catalog(catalog, &folder.join(catalog))?;
+        }
+        let asked_by = match environment.text("GATELATCH_CONFIRM") {
+            Some(word) => asked_by(word).ok_or_else(|| {
+                let message = format!("GATELATCH_CONFIRM is `{word}`, which is no way of asking");
+                UsageError::new(message, "write client, elicit or ticket")
+            })?,
+            // The reader of the file knows the words.
+            None => file.confirm.as_deref().and_then(asked_by).unwrap_or(AskedBy::Client),
+        };
         let deny = match environment.text("GATELATCH_DENY_IRREVERSIBLE") {
             Some(word) => truth("GATELATCH_DENY_IRREVERSIBLE", word)?,
             None => file.deny_irreversible.unwrap_or(false),
@@ -107,15 +104,30 @@ impl Settings {
                     "write a whole number such as 40000",
                 )
             })?,
-            None => file.capabilities_max_bytes.unwrap_or(40_000),
+            None => file.capabilities_max_bytes.and_then(|bytes| usize::try_from(bytes).ok()).unwrap_or(40_000),
         };
         Ok(Settings {
-            catalogs: catalogs.into_iter().map(|dir| folder.join(dir)).collect(),
-            policy: Policy { asked_by: asked_by(confirm.as_deref())?, deny_irreversible: deny },
+            catalogs,
+            policy: Policy { asked_by, deny_irreversible: deny },
             capabilities_max_bytes: max_bytes,
             log: environment.text("GATELATCH_LOG").map(str::to_owned).or(file.log),
         })
     }
+}
+
+/// A catalog that somebody names must be there: serving nothing would look like success.
+fn refuse_no_catalog(named: &Path, folder: &Path) -> Result<(), UsageError> {
+    if !folder.is_dir() {
+        let message = format!("there is no catalog folder `{}`", named.display());
+        return Err(UsageError::new(message, "name a folder that holds tools/, agents/ or skills/"));
+    }
+    let inside = ["tools", "agents", "skills"];
+    if inside.iter().any(|name| folder.ends_with(name)) && !inside.iter().any(|name| folder.join(name).is_dir()) {
+        let above = named.parent().filter(|above| !above.as_os_str().is_empty()).unwrap_or(Path::new("."));
+        let message = format!("`{}` is a folder inside a catalog", named.display());
+        return Err(UsageError::new(message, format!("name the folder that holds it: --catalog {}", above.display())));
+    }
+    Ok(())
 }
 
 /// A `GATELATCH_*` variable that means nothing is a setting that somebody believes in: refuse to go on without it.
@@ -138,13 +150,14 @@ pub(crate) fn refuse_unknown_variables(environment: &Environment, catalog: &Cata
     Ok(())
 }
 
-fn read_file(path: &Path) -> anyhow::Result<SettingsFile> {
-    let text =
-        std::fs::read_to_string(path).with_context(|| format!("cannot read the settings file `{}`", path.display()))?;
-    serde_saphyr::from_str(&text).map_err(|error| {
-        let known = "catalog, confirm, deny_irreversible, capabilities_max_bytes, log";
-        UsageError::new(format!("{}: {error}", path.display()), format!("the settings are {known}")).into()
-    })
+fn read_file(path: &Path) -> Result<SettingsManifest, UsageError> {
+    let bytes = std::fs::read(path).map_err(|error| {
+        let message = format!("cannot read the settings file `{}`: {error}", path.display());
+        UsageError::new(message, "name a file that is there, or leave --config and GATELATCH_CONFIG out")
+    })?;
+    let Read { document, findings } = read::settings(&path.display().to_string(), &bytes);
+    let told: Vec<String> = findings.iter().map(ToString::to_string).collect();
+    document.ok_or_else(|| UsageError { message: told.join("\n"), help: None })
 }
 
 fn truth(name: &str, word: &str) -> Result<bool, UsageError> {
@@ -155,13 +168,8 @@ fn truth(name: &str, word: &str) -> Result<bool, UsageError> {
     }
 }
 
-fn asked_by(word: Option<&str>) -> Result<AskedBy, UsageError> {
-    match word {
-        None | Some("client") => Ok(AskedBy::Client),
-        Some("elicit") => Ok(AskedBy::Elicitation),
-        Some("ticket") => Ok(AskedBy::Ticket),
-        Some(_) => Err(UsageError::new("the setting confirm has an unknown value", "it is client, elicit or ticket")),
-    }
+fn asked_by(word: &str) -> Option<AskedBy> {
+    AskedBy::ALL.into_iter().find(|known| known.as_str() == word)
 }
 
 /// How many letters differ, place by place: enough to find a mistyped variable.
@@ -186,16 +194,20 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let below = folder.path().join("a/b");
         std::fs::create_dir_all(&below).unwrap();
+        std::fs::create_dir_all(folder.path().join("mine")).unwrap();
+        std::fs::create_dir_all(folder.path().join("x")).unwrap();
+        std::fs::create_dir_all(folder.path().join("y")).unwrap();
         std::fs::write(folder.path().join(FILE), "catalog: [mine]\ndeny_irreversible: true\n").unwrap();
         let from_file = Settings::read(&place(), &environment(&[]), &below).unwrap();
         assert_eq!(from_file.catalogs, [folder.path().join("mine")]);
         assert!(from_file.policy.deny_irreversible);
-        let set = environment(&[("GATELATCH_CATALOG", "/x"), ("GATELATCH_DENY_IRREVERSIBLE", "0")]);
+        let (x, y) = (folder.path().join("x"), folder.path().join("y"));
+        let set = environment(&[("GATELATCH_CATALOG", x.to_str().unwrap()), ("GATELATCH_DENY_IRREVERSIBLE", "0")]);
         let from_variable = Settings::read(&place(), &set, &below).unwrap();
-        assert_eq!(from_variable.catalogs, [PathBuf::from("/x")]);
+        assert_eq!(from_variable.catalogs, [x]);
         assert!(!from_variable.policy.deny_irreversible);
-        let flag = Place { catalog: vec!["/y".into()], config: None, log_file: None };
-        assert_eq!(Settings::read(&flag, &set, &below).unwrap().catalogs, [PathBuf::from("/y")]);
+        let flag = Place { catalog: vec![y.clone()], config: None, log_file: None };
+        assert_eq!(Settings::read(&flag, &set, &below).unwrap().catalogs, [y]);
     }
 
     #[test]
@@ -203,13 +215,25 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         std::fs::write(folder.path().join(FILE), "catalogue: [mine]\n").unwrap();
         let error = Settings::read(&place(), &environment(&[]), folder.path()).unwrap_err().to_string();
-        assert!(error.contains("catalogue") && error.contains("help:"), "{error}");
+        assert!(error.contains("gatelatch.yaml:1:1: error[M") && error.contains("did you mean `catalog`"), "{error}");
         std::fs::write(folder.path().join(FILE), "confirm: maybe\n").unwrap();
         assert!(Settings::read(&place(), &environment(&[]), folder.path()).is_err());
         std::fs::remove_file(folder.path().join(FILE)).unwrap();
         assert!(
             Settings::read(&place(), &environment(&[("GATELATCH_DENY_IRREVERSIBLE", "maybe")]), folder.path()).is_err()
         );
+    }
+
+    #[test]
+    fn a_catalog_that_is_not_there_or_lies_one_level_too_deep_is_refused() {
+        let folder = tempfile::tempdir().unwrap();
+        std::fs::create_dir_all(folder.path().join("mine/tools")).unwrap();
+        let named = |path: &str| Place { catalog: vec![path.into()], ..place() };
+        let error =
+            |path: &str| Settings::read(&named(path), &environment(&[]), folder.path()).unwrap_err().to_string();
+        assert!(error("nope").contains("no catalog folder `nope`"), "{}", error("nope"));
+        assert!(error("mine/tools").contains("--catalog mine"), "{}", error("mine/tools"));
+        assert!(Settings::read(&named("mine"), &environment(&[]), folder.path()).is_ok());
     }
 
     #[test]

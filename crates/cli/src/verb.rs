@@ -22,10 +22,13 @@ use gatelatch_runner::host::Host;
 use gatelatch_runner::runner::Runner;
 use serde_json::Value;
 
-use crate::exit::Code;
+use crate::exit::{Code, UsageError};
 use crate::options::{Client, Options, Place, Verb};
 use crate::settings::{self, Environment, Settings};
 use crate::shipped;
+
+/// The target under which every verdict and outcome is logged.
+pub(crate) const RECORD: &str = "gatelatch::record";
 
 /// Runs one verb.
 pub(crate) fn dispatch(options: Options, environment: Environment) -> anyhow::Result<Code> {
@@ -116,7 +119,13 @@ impl Road {
     pub(crate) fn open_with(place: &Place, environment: Environment, level: &str) -> anyhow::Result<Road> {
         let folder = working_folder()?;
         let settings = Settings::read(place, &environment, &folder)?;
-        start_log(settings.log.as_deref().unwrap_or(level), place.log_file.as_deref())?;
+        // What the settings say of the log never silences the record; only naming its target does.
+        let filter = match &settings.log {
+            Some(log) if log.contains(RECORD) || level == "warn" => log.clone(),
+            Some(log) => format!("{log},{RECORD}=info"),
+            None => level.to_owned(),
+        };
+        start_log(&filter, place.log_file.as_deref())?;
         let Loaded { catalog, findings } = load_catalog(&settings);
         settings::refuse_unknown_variables(&environment, &catalog)?;
         for finding in findings.iter().filter(|finding| finding.severity == Severity::Error) {
@@ -125,7 +134,7 @@ impl Road {
         let own_program = std::env::current_exe().context("cannot find the gatelatch program itself")?;
         let cache_folder = cache_folder(&environment, &folder);
         let mut variables = environment.variables;
-        hand_on_catalogs(&mut variables, &settings);
+        hand_on_catalogs(&mut variables, &settings, &folder);
         let host = Host { environment: variables, working_folder: folder, cache_folder, own_program };
         let bridge = Bridge::new(
             Arc::new(catalog),
@@ -151,10 +160,17 @@ pub(crate) fn working_folder() -> anyhow::Result<PathBuf> {
     std::env::current_dir().context("cannot tell the working folder")
 }
 
+/// A path as it is from anywhere, without `..` where that can be told.
+pub(crate) fn absolute(folder: &Path, path: &Path) -> PathBuf {
+    let whole = folder.join(path);
+    whole.canonicalize().unwrap_or(whole)
+}
+
 /// An agent calls `gatelatch run` from its own folder: it must see the same catalogs, by absolute path.
-fn hand_on_catalogs(variables: &mut std::collections::BTreeMap<String, String>, settings: &Settings) {
+fn hand_on_catalogs(variables: &mut std::collections::BTreeMap<String, String>, settings: &Settings, folder: &Path) {
     variables.remove("GATELATCH_CATALOG");
-    if let Some(list) = std::env::join_paths(&settings.catalogs).ok().and_then(|list| list.into_string().ok())
+    let absolute = settings.catalogs.iter().map(|catalog| absolute(folder, catalog));
+    if let Some(list) = std::env::join_paths(absolute).ok().and_then(|list| list.into_string().ok())
         && !list.is_empty()
     {
         variables.insert("GATELATCH_CATALOG".to_owned(), list);
@@ -195,10 +211,13 @@ fn cache_folder(environment: &Environment, folder: &Path) -> PathBuf {
 
 /// Sends the log to standard error, or to a file: standard output is the protocol, or the result.
 fn start_log(filter: &str, file: Option<&Path>) -> anyhow::Result<()> {
-    let filter = tracing_subscriber::EnvFilter::try_new(filter).map_err(|_| {
-        crate::exit::UsageError::new(
+    let levels = ["error", "warn", "info", "debug", "trace", "off"];
+    let is_known = |part: &str| levels.contains(&part.rsplit('=').next().unwrap_or(part).to_ascii_lowercase().as_str());
+    let filter = tracing_subscriber::EnvFilter::try_new(filter).ok().filter(|_| filter.split(',').all(is_known));
+    let filter = filter.ok_or_else(|| {
+        UsageError::new(
             "the log setting is no filter",
-            "write error, warn, info, debug or trace, or target=level",
+            "write error, warn, info, debug, trace or off, or target=level pairs separated by commas",
         )
     })?;
     let log = tracing_subscriber::fmt().with_env_filter(filter).with_ansi(false);

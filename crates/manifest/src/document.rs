@@ -299,3 +299,18 @@ pub struct SkillManifest {
     /// Where the skill's `name` stands.
     pub position: Position,
 }
+
+/// What `gatelatch.yaml` sets; what it does not set is `None` or empty.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct SettingsManifest {
+    /// Catalog folders, as written.
+    pub catalog: Vec<String>,
+    /// Who asks the human: one of the words of `confirm`.
+    pub confirm: Option<String>,
+    /// Whether what cannot be undone is refused even where a human has agreed.
+    pub deny_irreversible: Option<bool>,
+    /// Over how many bytes a full schema becomes an index.
+    pub capabilities_max_bytes: Option<u64>,
+    /// What is logged.
+    pub log: Option<String>,
+}

@@ -21,6 +21,7 @@ mod keys;
 mod lint;
 mod pattern;
 mod percent;
+mod settings;
 mod shape;
 mod skill;
 mod yaml;

@@ -4,7 +4,7 @@
 //! the bytes, and a way to ask which files stand beside the manifest. None of them fails: a broken manifest is a `Read` without a document.
 
 use crate::diagnostic::{Diagnostic, Position, Source};
-use crate::document::{EntryManifest, Kind, SkillManifest};
+use crate::document::{EntryManifest, Kind, SettingsManifest, SkillManifest};
 use crate::entry;
 use crate::findings::Findings;
 use crate::rule;
@@ -50,6 +50,11 @@ pub fn agent(file: &str, folder: &str, bytes: &[u8], beside: Lookup<'_>) -> Read
 /// Reads `SKILL.md`.
 pub fn skill(file: &str, folder: &str, bytes: &[u8], beside: Lookup<'_>) -> Read<SkillManifest> {
     read(file, bytes, |text, findings| crate::skill::skill(folder, text, beside, findings))
+}
+
+/// Reads `gatelatch.yaml`.
+pub fn settings(file: &str, bytes: &[u8]) -> Read<SettingsManifest> {
+    read(file, bytes, crate::settings::settings)
 }
 
 /// A manifest's bytes as text without a byte order mark, or the finding that says why they are none.

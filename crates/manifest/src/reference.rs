@@ -572,12 +572,50 @@ pub static SKILL: Block = Block {
     ]],
 };
 
+/// The words of `confirm` in the settings.
+pub static CONFIRMS: &[Word] = &[
+    word("client", "the client's own permission prompt asks the human", &["ask", "prompt", "opencode"]),
+    word("elicit", "the server asks the human through the client", &["elicitation", "server", "form"]),
+    word("ticket", "a human approves outside the model's reach", &["tickets", "approval", "approvals"]),
+];
+
+/// The keys of `gatelatch.yaml`.
+pub static SETTINGS: Block = Block {
+    name: "settings file",
+    one: "the settings file",
+    groups: &[&[
+        key(
+            "catalog",
+            Form::List { of: &Form::Text { most: 4096 }, most: MOST_ITEMS },
+            "catalog folders, relative to this file; the first that holds a name wins",
+        )
+        .also(&["catalogs", "catalogue", "manifests", "folders"]),
+        key("confirm", Form::Word(CONFIRMS), "who asks the human").default("client").also(&[
+            "confirmation",
+            "approval",
+            "asked_by",
+        ]),
+        key("deny_irreversible", Form::Flag, "whether what cannot be undone is refused even where a human has agreed")
+            .default("false")
+            .also(&["deny", "headless"]),
+        key(
+            "capabilities_max_bytes",
+            Form::Whole { most: 1 << 30 },
+            "over how many bytes a full schema becomes an index",
+        )
+        .default("40000")
+        .also(&["max_bytes", "capabilities"]),
+        key("log", Form::Text { most: 1024 }, "what is logged: error, warn, info, debug, trace, or target=level pairs")
+            .also(&["log_level", "logging", "level"]),
+    ]],
+};
+
 #[cfg(test)]
 mod tests {
     use super::*;
 
-    fn every_block() -> [&'static Block; 8] {
-        [&TOOL, &AGENT, &ACTION, &ARGUMENT, &EXAMPLE, &SECRET, &LIMITS, &SKILL]
+    fn every_block() -> [&'static Block; 9] {
+        [&TOOL, &AGENT, &ACTION, &ARGUMENT, &EXAMPLE, &SECRET, &LIMITS, &SKILL, &SETTINGS]
     }
 
     #[test]

@@ -6,7 +6,7 @@ use crate::connect::{self, Client, ConnectError, ConnectRequest, Scope, Surround
 use crate::exit::{Code, UsageError};
 use crate::options::{ConnectOptions, Place};
 use crate::settings::{Environment, Settings};
-use crate::verb::{print, say, state_folder, working_folder};
+use crate::verb::{absolute, print, say, state_folder, working_folder};
 
 /// opencode's configuration.
 pub(crate) fn opencode(place: &Place, environment: &Environment, options: &ConnectOptions) -> anyhow::Result<Code> {
@@ -21,7 +21,7 @@ pub(crate) fn opencode(place: &Place, environment: &Environment, options: &Conne
         },
         server: options.name.clone(),
         program: std::env::current_exe().context("cannot find the gatelatch program itself")?,
-        catalogs: settings.catalogs,
+        catalogs: settings.catalogs.iter().map(|catalog| absolute(&folder, catalog)).collect(),
     };
     let surroundings = Surroundings {
         environment: environment.variables.clone(),
