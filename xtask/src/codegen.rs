@@ -21,6 +21,7 @@ pub(crate) fn run(check: bool) -> anyhow::Result<()> {
     let pages = [
         ("docs/reference/manifest-keys.md", keys()?),
         ("docs/reference/diagnostics.md", diagnostics()?),
+        ("docs/reference/verbs.md", verbs()?),
         ("docs/reference/environment.md", environment(&tables)?),
         ("docs/reference/exit-codes.md", exit_codes(&tables)?),
         ("docs/reference/command-line.md", command_line(&tables)?),
@@ -72,6 +73,7 @@ fn keys() -> anyhow::Result<String> {
         &reference::SECRET,
         &reference::LIMITS,
         &reference::SKILL,
+        &reference::SETTINGS,
     ] {
         write!(page, "\n## {}\n\n| key | takes | without it | meaning |\n|---|---|---|---|\n", block.name)?;
         for key in block.keys() {
@@ -108,6 +110,15 @@ fn diagnostics() -> anyhow::Result<String> {
         let (name, meaning, way_out) = (rule.name, cell(rule.meaning), cell(rule.way_out));
         writeln!(page, "| M{:03} | `{name}` | {severity} | {meaning} | {way_out} |", rule.code)?;
     }
+    Ok(page)
+}
+
+fn verbs() -> anyhow::Result<String> {
+    let list = std::fs::read_to_string(root().join("crates/gate/verbs.txt"))?;
+    let mut page = format!("# Verbs\n\n{MADE}");
+    page.push_str("What the words of an entry's and an action's name say. The strictest word of a name wins; see [manifests.md](../manifests.md#effects).\n\n```text\n");
+    page.push_str(list.trim_end());
+    page.push_str("\n```\n");
     Ok(page)
 }
 

@@ -6,6 +6,8 @@ use gatelatch_registry::catalog::Kind;
 use gatelatch_runner::runner::RunError;
 use serde_json::{Map, Value, json};
 
+use crate::bridge::Broken;
+
 /// How a request ended. The command line has an exit code for each, MCP an `isError` for all but `Done`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Status {
@@ -86,6 +88,27 @@ fn refused(error: &str, refusal: &Refusal) -> Map<String, Value> {
     value.insert("effect".to_owned(), refusal.ruling.effect.as_str().into());
     value.insert("because".to_owned(), refusal.ruling.because.clone().into());
     value
+}
+
+/// A call of an agent that its manifest does not declare.
+pub(crate) fn unused(tool: &str, action: Option<&str>) -> Answer {
+    let name = action.map_or_else(|| tool.to_owned(), |action| format!("{tool}.{action}"));
+    let message = format!(
+        "the agent that calls does not say that it uses `{name}`\nhelp: its author can add `{name}` to `uses` in its agent.yaml"
+    );
+    Answer::failure(Status::Denied, json!({ "error": "denied", "message": message, "tool": tool, "action": action }))
+}
+
+/// An entry that is left out because its manifest is wrong.
+pub(crate) fn broken(broken: &Broken) -> Answer {
+    let Broken { kind, name, why } = broken;
+    let kind = kind.as_str();
+    let message = format!(
+        "{kind} `{name}` is broken: {why}\nhelp: tell the human, who can mend the manifest; `gatelatch check` tells all that is wrong"
+    );
+    let mut value = json!({ "error": "broken", "message": message });
+    value[kind] = name.clone().into();
+    Answer::failure(Status::NotReady, value)
 }
 
 /// A run that did not end well. The one place that says which error the caller sees for which.

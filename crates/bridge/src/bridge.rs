@@ -10,6 +10,7 @@ use gatelatch_discovery::index::Index;
 use gatelatch_discovery::ladder::{self, Request, View};
 use gatelatch_gate::call::Call;
 use gatelatch_gate::decision::{self, Door, Policy, Ruling, Verdict};
+use gatelatch_gate::sight::Uses;
 use gatelatch_registry::arguments::Arguments;
 use gatelatch_registry::catalog::{ActionManifest, Catalog, Entry, Kind, Skill};
 use gatelatch_runner::readiness::readiness;
@@ -18,6 +19,7 @@ use serde_json::{Value, json};
 use tokio_util::sync::CancellationToken;
 
 use crate::answer::{self, Answer, Status};
+use crate::cut::json_bytes;
 use crate::output;
 use crate::recorder::{Event, Recorder, Step};
 use crate::skill;
@@ -25,8 +27,10 @@ use crate::skill;
 /// What every front shares: the catalog, the policy, the runner and the recorder.
 pub struct Bridge {
     catalog: Arc<Catalog>,
+    broken: Vec<Broken>,
     index: Index,
     policy: Policy,
+    uses: Option<Uses>,
     runner: Runner,
     recorder: Box<dyn Recorder>,
     capabilities_max_bytes: usize,
@@ -51,8 +55,40 @@ struct Known {
     not_ready: Option<String>,
 }
 
+/// The most bytes of a list of everything.
+const LIST_BYTES: usize = 12_000;
+
 /// For how long a listing believes what it knows of an entry's readiness. A run looks for itself.
 const BELIEVED: Duration = Duration::from_secs(1);
+
+/// What a road is made of.
+pub struct Parts {
+    /// What it serves.
+    pub catalog: Arc<Catalog>,
+    /// What is left out of it, and why.
+    pub broken: Vec<Broken>,
+    /// What holds for every call.
+    pub policy: Policy,
+    /// For the calls of an agent: all that they may be.
+    pub uses: Option<Uses>,
+    /// Runs what is approved.
+    pub runner: Runner,
+    /// Hears of every verdict and outcome.
+    pub recorder: Box<dyn Recorder>,
+    /// Over how many bytes a full schema becomes an index.
+    pub capabilities_max_bytes: usize,
+}
+
+/// An entry whose manifest is wrong and that is therefore left out.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Broken {
+    /// Its kind, by the manifest's file name.
+    pub kind: Kind,
+    /// Its name, by the folder's.
+    pub name: String,
+    /// The first finding: file, place, message.
+    pub why: String,
+}
 
 /// What a front asks to run.
 #[derive(Clone, Debug)]
@@ -72,14 +108,9 @@ pub struct RunRequest {
 }
 
 impl Bridge {
-    /// Puts the parts together. `capabilities_max_bytes` is the size over which a full schema becomes an index.
-    pub fn new(
-        catalog: Arc<Catalog>,
-        policy: Policy,
-        runner: Runner,
-        recorder: Box<dyn Recorder>,
-        capabilities_max_bytes: usize,
-    ) -> Bridge {
+    /// Puts the parts together.
+    pub fn new(parts: Parts) -> Bridge {
+        let Parts { catalog, broken, policy, uses, runner, recorder, capabilities_max_bytes } = parts;
         let index = Index::build(&catalog);
         let mut rulings = HashMap::new();
         for entry in catalog.entries() {
@@ -88,7 +119,19 @@ impl Bridge {
             }
         }
         let (requests, known) = (AtomicU64::new(0), Mutex::default());
-        Bridge { catalog, index, policy, runner, recorder, capabilities_max_bytes, requests, rulings, known }
+        Bridge {
+            catalog,
+            broken,
+            index,
+            policy,
+            uses,
+            runner,
+            recorder,
+            capabilities_max_bytes,
+            requests,
+            rulings,
+            known,
+        }
     }
 
     /// The catalog that this road serves.
@@ -96,12 +139,46 @@ impl Bridge {
         &self.catalog
     }
 
+    /// The entries that are left out because their manifests are wrong.
+    pub fn broken(&self) -> &[Broken] {
+        &self.broken
+    }
+
     /// What there is, narrowest answer first.
     pub fn capabilities(&self, request: &Request) -> Answer {
-        self.with_view(|view| match ladder::capabilities(view, request) {
+        if let Some(name) = &request.name
+            && let Some(broken) = self.broken.iter().find(|broken| broken.name == *name)
+            && self.catalog.entries().iter().all(|entry| entry.manifest.name != *name)
+            && self.catalog.skill(name).is_none()
+        {
+            return answer::broken(broken);
+        }
+        let mut answer = self.with_view(|view| match ladder::capabilities(view, request) {
             Ok(value) => Answer::done(value),
             Err(error) => Answer::usage(&error),
-        })
+        });
+        if request.name.is_none() && request.search.is_none() && !answer.is_error() {
+            self.tell_broken(&mut answer.value);
+        }
+        answer
+    }
+
+    /// Adds what is broken to a list of everything, as far as there is room for it.
+    fn tell_broken(&self, list: &mut Value) {
+        let lines: Vec<String> =
+            self.broken.iter().map(|Broken { kind, name, why }| format!("{} {name}: {why}", kind.as_str())).collect();
+        let room = LIST_BYTES.saturating_sub(json_bytes(list));
+        let mut used = 32;
+        let told: Vec<&String> = lines
+            .iter()
+            .take_while(|line| {
+                used += json_bytes(&Value::from(line.as_str())) + 1;
+                used <= room
+            })
+            .collect();
+        if !told.is_empty() {
+            list["broken"] = json!(told);
+        }
     }
 
     /// A skill's text: `name`, or `name/file` for a file that lies beside it; every skill without a name.
@@ -227,6 +304,10 @@ impl Bridge {
     /// Looks up, and checks the arguments.
     fn checked(&self, request: &RunRequest) -> Result<Call, Box<Answer>> {
         let Some(entry) = self.catalog.entry(request.kind, &request.name) else {
+            let of_that_name = |broken: &&Broken| broken.kind == request.kind && broken.name == request.name;
+            if let Some(broken) = self.broken.iter().find(of_that_name) {
+                return Err(Box::new(answer::broken(broken)));
+            }
             return Err(Box::new(
                 self.with_view(|view| Answer::usage(&help::unknown_entry(view, request.kind, &request.name))),
             ));
@@ -242,6 +323,9 @@ impl Bridge {
                     Answer::usage(&help::bad_arguments(view, entry, manifest, &request.args, &faults))
                 }))
             })?;
+        if self.uses.as_ref().is_some_and(|uses| !uses.name(entry, manifest)) {
+            return Err(Box::new(answer::unused(&entry.manifest.name, manifest.name.as_deref())));
+        }
         // The index came from this very entry, so the call cannot be out of range; were it ever, it must not run.
         Call::new(entry.clone(), index, arguments).ok_or_else(|| {
             Box::new(Answer::failure(Status::Failed, json!({ "error": "internal", "message": "no such action" })))

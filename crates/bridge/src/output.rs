@@ -1,6 +1,7 @@
 //! Holds a result against the output schema that its action declares.
 
 use gatelatch_registry::catalog::{ActionManifest, OutputManifest};
+use jsonschema::error::ValidationErrorKind;
 use serde_json::Value;
 
 /// The first place where a result does not fit its declared schema; `None` when it fits or none is declared.
@@ -16,7 +17,12 @@ pub fn mismatch(action: &ActionManifest, result: &Value) -> Option<String> {
     validator.iter_errors(result).next().map(|error| {
         let place = error.instance_path().to_string();
         let place = if place.is_empty() { "the root".to_owned() } else { format!("`{place}`") };
-        format!("the result does not fit the declared output schema at {place} (rule `{}`)", error.schema_path())
+        // A required name comes from the schema, not from the result.
+        let what = match error.kind() {
+            ValidationErrorKind::Required { property } => format!("{property} is missing"),
+            _ => format!("rule `{}`", error.schema_path()),
+        };
+        format!("the result does not fit the declared output schema at {place}: {what}")
     })
 }
 

@@ -6,9 +6,14 @@ use clap::{Args, Parser, Subcommand, ValueEnum};
 
 const EXIT_CODES: &str = "Exit codes: 0 done, 1 failed, 2 wrong usage, 3 approval required, 4 denied, 5 not ready, 6 timed out, 130 interrupted.";
 
+const RUN_HELP: &str = "\
+Example: gatelatch run hello-world --arg name=MCP
+
+Exit codes: 0 done, 1 failed, 2 wrong usage, 3 approval required, 4 denied, 5 not ready, 6 timed out, 130 interrupted.";
+
 /// Serve your own scripts and tools to AI models, with a gate in front of what cannot be undone.
 #[derive(Debug, Parser)]
-#[command(name = "gatelatch", version, after_help = EXIT_CODES, disable_help_subcommand = true)]
+#[command(name = "gatelatch", version, after_help = EXIT_CODES)]
 pub(crate) struct Options {
     #[command(flatten)]
     pub(crate) place: Place,
@@ -34,6 +39,9 @@ pub(crate) struct Place {
 #[derive(Debug, Subcommand)]
 pub(crate) enum Verb {
     /// Serve the catalog to an operator's client over stdio (MCP).
+    #[command(
+        after_help = "Settings: gatelatch.yaml and GATELATCH_* variables, see docs/operator.md. The log goes to standard error."
+    )]
     Operator {
         /// Print the tools that clients see, as JSON, and exit.
         #[arg(long)]
@@ -47,17 +55,20 @@ pub(crate) enum Verb {
     },
     /// Show an entry, or one action's arguments and the call to make.
     Show {
+        /// A tool, an agent or a skill.
         name: String,
+        /// One of its actions.
         action: Option<String>,
         /// Which kind, where a name exists in two.
         #[arg(long)]
         kind: Option<ShownKind>,
-        /// Print JSON on one line.
+        /// Print JSON.
         #[arg(long)]
         json: bool,
     },
     /// Find actions by what they do.
     Search {
+        /// What it should do, in any words.
         #[arg(required = true)]
         words: Vec<String>,
         /// Search inside one entry.
@@ -68,17 +79,21 @@ pub(crate) enum Verb {
         json: bool,
     },
     /// Run an action of a tool.
-    #[command(after_help = EXIT_CODES)]
+    #[command(after_help = RUN_HELP)]
     Run {
+        /// The tool's name.
         tool: String,
+        /// The action's name; may be left out where the tool has just one.
         action: Option<String>,
         #[command(flatten)]
         call: CallOptions,
     },
     /// Run an agent.
-    #[command(after_help = EXIT_CODES)]
+    #[command(after_help = RUN_HELP)]
     Agent {
+        /// The agent's name.
         agent: String,
+        /// The action's name; may be left out where the agent has just one.
         action: Option<String>,
         #[command(flatten)]
         call: CallOptions,
@@ -113,13 +128,14 @@ pub(crate) enum Verb {
 
 #[derive(Debug, Args)]
 pub(crate) struct CallOptions {
-    /// One argument; repeat for several. Text as it is; numbers, booleans, arrays and objects as JSON.
+    /// One argument; repeat for several. Text as it is; numbers, booleans, arrays and objects as JSON; an array also
+    /// item by item.
     #[arg(long = "arg", value_name = "NAME=VALUE")]
     pub(crate) arg: Vec<String>,
     /// All arguments as one JSON object; `-` reads it from standard input.
     #[arg(long, value_name = "JSON", conflicts_with = "arg")]
     pub(crate) args: Option<String>,
-    /// Print the result on one line.
+    /// Print the result, or the failure, as JSON on one line.
     #[arg(long)]
     pub(crate) json: bool,
     /// Print what would run, and the gate's verdict; start nothing.

@@ -25,6 +25,7 @@ pub(crate) const VARIABLES: &[(&str, &str)] = &[
     ("GATELATCH_LOG", "what is logged on standard error: error, warn, info, debug, trace, or a filter by target"),
     ("GATELATCH_CACHE", "where compiled-in programs are unpacked (default: the user's cache folder)"),
     ("GATELATCH_BIN", "set for agents: the gatelatch program to call"),
+    ("GATELATCH_USES", "set for agents: what they say that they use; their calls get nothing else"),
     (
         "GATELATCH_RUN",
         "set for every child: the mark of its run, by which all that it leaves behind is found and ended",

@@ -13,11 +13,14 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use anyhow::Context;
-use gatelatch_bridge::answer::Answer;
-use gatelatch_bridge::bridge::Bridge;
+use gatelatch_bridge::answer::{Answer, Status};
+use gatelatch_bridge::bridge::{Bridge, Broken, Parts};
 use gatelatch_bridge::recorder::LogRecorder;
+use gatelatch_gate::sight::Uses;
 use gatelatch_manifest::diagnostic::{Diagnostic, Severity};
+use gatelatch_registry::catalog::Kind;
 use gatelatch_registry::load::{Loaded, Source, load};
+use gatelatch_runner::environment::USES_VARIABLE;
 use gatelatch_runner::host::Host;
 use gatelatch_runner::runner::Runner;
 use serde_json::Value;
@@ -87,20 +90,48 @@ pub(crate) fn print_json(value: &Value, one_line: bool) -> anyhow::Result<()> {
     Ok(print(&text)?)
 }
 
-/// An answer as the verbs print it: the value on standard output, notes and the failure's sentence on standard error.
+/// An answer as the verbs print it: the value on standard output, notes on standard error. A failure that a person
+/// reads at a terminal is told as an error with its way out; a program gets the JSON that the MCP tool would give.
 pub(crate) fn print_answer(answer: &Answer, one_line: bool) -> anyhow::Result<Code> {
     for note in &answer.notes {
         say(&format!("note: {note}"));
     }
-    print_json(&answer.value, one_line)?;
-    if answer.is_error()
-        && !one_line
-        && std::io::stderr().is_terminal()
-        && let Some(message) = answer.value["message"].as_str()
-    {
-        say(&format!("error: {message}"));
+    if answer.is_error() && !one_line && std::io::stdout().is_terminal() {
+        say(&told(answer));
+    } else {
+        print_json(&answer.value, one_line)?;
     }
     Ok(Code::of_status(answer.status))
+}
+
+/// A failure for a person at the terminal, with what to type next.
+pub(crate) fn told(answer: &Answer) -> String {
+    let text = |key: &str| answer.value[key].as_str().unwrap_or_default();
+    // What follows the message's first line advises a model on MCP tools.
+    let mut lines = vec![format!("error: {}", text("message").lines().next().unwrap_or_default())];
+    let names = |key: &str| -> Vec<&str> {
+        answer.value[key].as_array().into_iter().flatten().filter_map(|name| name.as_str()).collect()
+    };
+    let near = names("did_you_mean");
+    if !near.is_empty() {
+        lines.push(format!("  help: did you mean {}?", near.join(", ")));
+    }
+    match answer.status {
+        Status::ApprovalRequired => {
+            lines.push("  help: add --confirm to be asked here, or --dry-run to see what would run".to_owned());
+        }
+        Status::Usage => lines.push(
+            "  help: `gatelatch list` shows what there is, `gatelatch show NAME ACTION` its arguments".to_owned(),
+        ),
+        Status::Failed | Status::TimedOut | Status::NotReady => {
+            if let Some(detail) = answer.value.get("detail") {
+                let detail = detail["text"].as_str().map_or_else(|| detail.to_string(), str::to_owned);
+                lines.extend(detail.trim_end().lines().map(|line| format!("  | {line}")));
+            }
+        }
+        Status::Done | Status::Denied | Status::Cancelled => {}
+    }
+    lines.join("\n")
 }
 
 /// The road with its settings, as the verbs use it.
@@ -110,12 +141,18 @@ pub(crate) struct Road {
 }
 
 impl Road {
-    /// Reads settings and catalog and puts the road together. Findings are told on standard error.
+    /// Reads settings and catalog and puts the road together; how many entries are broken is told on standard error.
     pub(crate) fn open(place: &Place, environment: Environment) -> anyhow::Result<Road> {
-        Road::open_with(place, environment, "warn")
+        let road = Road::open_with(place, environment, "warn")?;
+        match road.bridge.broken().len() {
+            0 => {}
+            1 => say("note: 1 entry is broken and left out; see `gatelatch check`"),
+            many => say(&format!("note: {many} entries are broken and left out; see `gatelatch check`")),
+        }
+        Ok(road)
     }
 
-    /// The same, logging at `level` unless the settings say otherwise.
+    /// The same, logging at `level` unless the settings say otherwise, and without a word on broken entries.
     pub(crate) fn open_with(place: &Place, environment: Environment, level: &str) -> anyhow::Result<Road> {
         let folder = working_folder()?;
         let settings = Settings::read(place, &environment, &folder)?;
@@ -128,23 +165,41 @@ impl Road {
         start_log(&filter, place.log_file.as_deref())?;
         let Loaded { catalog, findings } = load_catalog(&settings);
         settings::refuse_unknown_variables(&environment, &catalog)?;
-        for finding in findings.iter().filter(|finding| finding.severity == Severity::Error) {
-            say(&finding.to_string());
-        }
         let own_program = std::env::current_exe().context("cannot find the gatelatch program itself")?;
         let cache_folder = cache_folder(&environment, &folder);
+        let uses = environment.variables.get(USES_VARIABLE).map(|text| Uses::from_text(text));
         let mut variables = environment.variables;
         hand_on_catalogs(&mut variables, &settings, &folder);
         let host = Host { environment: variables, working_folder: folder, cache_folder, own_program };
-        let bridge = Bridge::new(
-            Arc::new(catalog),
-            settings.policy,
-            Runner::new(host),
-            Box::new(LogRecorder),
-            settings.capabilities_max_bytes,
-        );
+        let bridge = Bridge::new(Parts {
+            broken: broken(&findings),
+            catalog: Arc::new(catalog),
+            policy: settings.policy,
+            uses,
+            runner: Runner::new(host),
+            recorder: Box::new(LogRecorder),
+            capabilities_max_bytes: settings.capabilities_max_bytes,
+        });
         Ok(Road { bridge: Arc::new(bridge), findings })
     }
+}
+
+/// The entries that an error left out, by the folder and the file of their manifest.
+fn broken(findings: &[Diagnostic]) -> Vec<Broken> {
+    let mut broken: Vec<Broken> = Vec::new();
+    for finding in findings.iter().filter(|finding| finding.severity == Severity::Error) {
+        let path = Path::new(&finding.file);
+        let folder = path.parent().and_then(Path::file_name).and_then(|name| name.to_str());
+        let kind = Kind::ALL.into_iter().find(|kind| path.ends_with(kind.file()));
+        if let (Some(kind), Some(name)) = (kind, folder)
+            && !broken.iter().any(|known| known.kind == kind && known.name == name)
+        {
+            let at = finding.position.map(|at| format!(":{}:{}", at.line, at.column)).unwrap_or_default();
+            let why = format!("{}{at}: {}", finding.file, finding.message);
+            broken.push(Broken { kind, name: name.to_owned(), why });
+        }
+    }
+    broken
 }
 
 /// The catalog that the settings name, or the one that ships.

@@ -84,11 +84,11 @@ fn words(line: &str) -> Vec<String> {
 /// A folder in which the documents' commands mean something: the README's own catalog beside them.
 fn bench() -> Bench {
     let bench = Bench::new();
-    for block in blocks().iter().filter(|block| block.info.starts_with("yaml tools/")) {
-        let path = block.info.trim_start_matches("yaml ");
-        if block.page.ends_with("README.md") {
-            bench.write(&format!("mine/{path}"), &block.text);
-            bench.write("mine/tools/notes/main.py", "print('{}')\n");
+    for block in blocks().iter().filter(|block| block.page.ends_with("README.md")) {
+        match block.info.split_once(' ') {
+            Some(("yaml", path)) => bench.write(&format!("mine/{path}"), &block.text),
+            Some(("python", path)) => bench.write(path, &block.text),
+            _ => {}
         }
     }
     bench
@@ -136,6 +136,8 @@ fn every_manifest_in_a_document_loads_without_a_finding() {
             bench.write(&format!("catalog/{path}"), &block.text);
             let folder = Path::new(path).parent().unwrap();
             bench.write(&format!("catalog/{}/main.py", folder.display()), "print('{}')\n");
+            // What an agent's manifest uses must be there.
+            bench.write("catalog/tools/hello-world/tool.yaml", HELLO);
             let (code, out, err) = bench.run(&["--catalog", "catalog", "check"]);
             assert_eq!(code, 0, "{}\n{out}\n{err}", block.page);
             assert!(!out.contains("warning["), "{}\n{out}", block.page);
@@ -143,6 +145,26 @@ fn every_manifest_in_a_document_loads_without_a_finding() {
         loaded += 1;
     }
     assert!(loaded >= 3, "only {loaded} manifests");
+}
+
+const HELLO: &str = "name: hello-world\ndescription: Greet.\nversion: 0.1.0\nruntime: process\nentrypoint: echo\nargs: [{name: greeting, type: string, positional: true, description: What to say}]\neffect: read_only\n";
+
+#[test]
+fn the_agent_of_the_documents_calls_what_it_uses() {
+    let bench = Bench::new();
+    for block in blocks() {
+        if let Some(path) = block.info.split_once(' ').map(|(_, path)| path).filter(|path| path.starts_with("agents/"))
+        {
+            bench.write(&format!("catalog/{path}"), &block.text);
+        }
+    }
+    bench.write(
+        "catalog/tools/hello-world/tool.yaml",
+        &HELLO.replace("runtime: process\nentrypoint: echo", "runtime: python\nentrypoint: main.py"),
+    );
+    bench.write("catalog/tools/hello-world/main.py", "print('{\"greeting\": \"hello\"}')\n");
+    let (code, out, err) = bench.run(&["--catalog", "catalog", "agent", "summarize-notes", "--json"]);
+    assert_eq!((code, out.trim()), (0, r#"{"greeting":"hello"}"#), "{err}");
 }
 
 #[test]

@@ -220,3 +220,42 @@ fn a_reader_that_goes_away_is_a_quiet_end() {
     assert!(!told.contains("error"), "{told}");
     assert_eq!(output.status.code(), Some(0));
 }
+
+#[test]
+fn an_agents_own_calls_are_held_to_what_it_says_that_it_uses_and_never_undo_the_undoable() {
+    let bench = Bench::new();
+    bench.write("catalog/tools/notes/tool.yaml", "name: notes\ndescription: Keep notes.\nruntime: process\nentrypoint: echo\nactions:\n  - name: list-notes\n    description: List them.\n  - name: update-note\n    description: Change one.\n  - name: delete-note\n    description: Delete one for good.\n");
+    let agent = "name: tidy-notes\ndescription: Tidy.\nversion: 0.1.0\nruntime: python\nentrypoint: main.py\neffect: reversible\nuses: [notes.list-notes, notes.delete-note]\nargs: [{name: want, type: string, required: true, description: Which action}]\n";
+    bench.write("catalog/agents/tidy-notes/agent.yaml", agent);
+    bench.write("catalog/agents/tidy-notes/main.py", "import json, os, subprocess, sys\nrun = subprocess.run([os.environ['GATELATCH_BIN'], 'run', 'notes', sys.argv[sys.argv.index('--want') + 1], '--json'], capture_output=True, text=True)\nprint(json.dumps({'code': run.returncode, 'answer': json.loads(run.stdout)}))\n");
+    let (code, out, _) =
+        bench.run(&["--catalog", "catalog", "agent", "tidy-notes", "--arg", "want=list-notes", "--json"]);
+    assert_eq!(code, 3, "what it uses cannot be undone, so a human is asked: {out}");
+    let mut server = bench.serve(&["--catalog", "catalog", "operator"]);
+    server.initialize();
+    let mut want = |action: &str| {
+        server.call("run_agent_confirmed", json!({ "agent": "tidy-notes", "args": { "want": action } })).1
+    };
+    assert_eq!(want("list-notes")["code"], 0);
+    let denied = want("update-note");
+    assert_eq!(denied["code"], 4, "{denied}");
+    assert!(denied["answer"]["message"].as_str().unwrap().contains("`notes.update-note`"), "{denied}");
+    assert_eq!(want("delete-note")["code"], 4, "no human sits in front of an agent's own calls");
+    let (_, out, _) = bench.run(&["--catalog", "catalog", "check"]);
+    assert!(out.contains("agent tidy-notes uses notes.delete-note"), "{out}");
+}
+
+#[test]
+fn a_broken_entry_says_so_over_mcp_too() {
+    let bench = Bench::new();
+    bench
+        .write("catalog/tools/bad/tool.yaml", "name: bad\ndescription: Broken.\nruntme: python\nentrypoint: main.py\n");
+    let mut server = bench.serve(&["--catalog", "catalog", "operator"]);
+    server.initialize();
+    let (failed, answer) = server.call("run_tool", json!({ "tool": "bad" }));
+    assert!(failed);
+    assert_eq!(answer["error"], "broken", "{answer}");
+    assert!(answer["message"].as_str().unwrap().contains("tools/bad/tool.yaml:"), "{answer}");
+    let (_, list) = server.call("capabilities", json!({}));
+    assert!(list["broken"][0].as_str().unwrap().starts_with("tool bad: "), "{list}");
+}

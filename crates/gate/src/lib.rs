@@ -8,4 +8,5 @@ pub mod call;
 pub mod decision;
 pub mod declaration;
 pub mod name;
+pub mod sight;
 mod verb;

@@ -10,7 +10,7 @@ pub mod host;
 pub mod readiness;
 pub mod runner;
 
-mod environment;
+pub mod environment;
 mod outcome;
 mod program;
 mod progress;

@@ -2,31 +2,17 @@
 
 use gatelatch_bridge::answer::Answer;
 use gatelatch_discovery::ladder::Request;
-use gatelatch_manifest::diagnostic::Severity;
-use gatelatch_registry::catalog::{Entry, Kind};
-use serde_json::{Value, json};
+use gatelatch_registry::catalog::{ActionManifest, Entry, EntryManifest, Kind};
+use serde_json::Value;
 
 use crate::exit::Code;
 use crate::options::ShownKind;
-use crate::verb::{Road, print, print_answer, print_json, say};
+use crate::verb::{Road, print, print_answer, say};
 
 /// Every entry in a table, then what is not ready and what is broken, with the place.
 pub(crate) fn list(road: &Road, as_json: bool) -> anyhow::Result<Code> {
-    let broken: Vec<String> = road
-        .findings
-        .iter()
-        .filter(|finding| finding.severity == Severity::Error)
-        .map(|finding| match finding.position {
-            Some(at) => format!("{}:{}:{}: {}", finding.file, at.line, at.column, finding.message),
-            None => format!("{}: {}", finding.file, finding.message),
-        })
-        .collect();
     if as_json {
-        let mut answer = road.bridge.capabilities(&Request::default());
-        if !broken.is_empty() {
-            answer.value["broken"] = broken.into();
-        }
-        return print_answer(&answer, true);
+        return print_answer(&road.bridge.capabilities(&Request::default()), true);
     }
     let catalog = road.bridge.catalog();
     for kind in [Kind::Tool, Kind::Agent] {
@@ -37,7 +23,11 @@ pub(crate) fn list(road: &Road, as_json: bool) -> anyhow::Result<Code> {
         }
         print(kind.folder())?;
         for entry in entries {
-            print(&format!("  {:<20} {}", entry.manifest.name, entry.manifest.description))?;
+            let nameless = entry
+                .action(None)
+                .is_some_and(|action| action.name.is_none() && road.bridge.ruling(entry, action).needs_human);
+            let name = format!("{}{}", entry.manifest.name, if nameless { "!" } else { "" });
+            print(&format!("  {name:<20} {}", entry.manifest.description))?;
             let names: Vec<String> = entry
                 .manifest
                 .actions
@@ -58,13 +48,17 @@ pub(crate) fn list(road: &Road, as_json: bool) -> anyhow::Result<Code> {
             print(&format!("  {:<20} {}", skill.manifest.name, skill.manifest.description))?;
         }
     }
-    if !broken.is_empty() {
+    if !road.bridge.broken().is_empty() {
         print("broken (see `gatelatch check`)")?;
-        for line in broken {
-            print(&format!("  {line}"))?;
+        for broken in road.bridge.broken() {
+            print(&format!("  {:<20} {}", broken.name, broken.why))?;
         }
     }
-    say("an action marked ! asks a human first; `gatelatch show NAME ACTION` tells its arguments");
+    let asks =
+        |entry: &Entry| entry.manifest.actions.iter().any(|action| road.bridge.ruling(entry, action).needs_human);
+    if catalog.entries().iter().any(|entry| asks(entry)) {
+        say("an action marked ! asks a human first");
+    }
     Ok(Code::Done)
 }
 
@@ -81,8 +75,79 @@ pub(crate) fn show(
         ShownKind::Agent => Kind::Agent,
         ShownKind::Skill => Kind::Skill,
     });
-    let request = Request { kind: kind.map(|kind| kind.as_str().to_owned()), name: Some(name), action, search: None };
-    print_answer(&road.bridge.capabilities(&request), as_json)
+    let request = Request {
+        kind: kind.map(|kind| kind.as_str().to_owned()),
+        name: Some(name.clone()),
+        action: action.clone(),
+        search: None,
+    };
+    let answer = road.bridge.capabilities(&request);
+    // The answer settles what the name means; what people read is the same entry in other words.
+    let meant = Kind::ALL.into_iter().find(|kind| answer.value["kind"] == kind.as_str());
+    let entry = meant.and_then(|kind| road.bridge.catalog().entry(kind, &name));
+    match entry {
+        Some(entry) if !as_json && !answer.is_error() => show_entry(road, entry, action.as_deref()),
+        _ => print_answer(&answer, as_json),
+    }
+}
+
+fn show_entry(road: &Road, entry: &Entry, action: Option<&str>) -> anyhow::Result<Code> {
+    let EntryManifest { kind, name, description, version, actions, .. } = &entry.manifest;
+    print(&format!("{} {name} {version}\n  {description}", kind.as_str()))?;
+    if let Some(why) = road.bridge.not_ready(entry) {
+        print(&format!("  not ready: {why}"))?;
+    }
+    match (action, actions.as_slice()) {
+        (None, several) if several.len() > 1 => {
+            for action in several {
+                let name = action.name.as_deref().unwrap_or_default();
+                print(&format!("\n  {:<20} {}", mark(road, entry, name), action.description))?;
+            }
+            print(&format!("\n`gatelatch show {name} ACTION` shows an action's arguments"))?;
+        }
+        _ => {
+            if let Some(action) = entry.action(action) {
+                show_action(road, entry, action)?;
+            }
+        }
+    }
+    Ok(Code::Done)
+}
+
+fn show_action(road: &Road, entry: &Entry, action: &ActionManifest) -> anyhow::Result<()> {
+    let ruling = road.bridge.ruling(entry, action);
+    if let Some(name) = &action.name {
+        print(&format!("\n{name}\n  {}", action.description))?;
+    }
+    let asks = if ruling.needs_human { "; a human is asked first" } else { "" };
+    print(&format!("\neffect: {} ({}{asks})", ruling.effect, ruling.because))?;
+    if !action.args.is_empty() {
+        print("\narguments:")?;
+    }
+    for argument in &action.args {
+        let mut traits = vec![argument.kind.as_str().to_owned()];
+        traits.extend(argument.required.then(|| "required".to_owned()));
+        if !argument.choices.is_empty() {
+            let choices: Vec<String> = argument.choices.iter().map(shown).collect();
+            traits.push(format!("one of {}", choices.join(", ")));
+        }
+        traits.extend(argument.minimum.as_ref().map(|least| format!("at least {least}")));
+        traits.extend(argument.maximum.as_ref().map(|most| format!("at most {most}")));
+        traits.extend(argument.default.as_ref().map(|value| format!("default {}", shown(value))));
+        print(&format!("  {:<20} {} ({})", argument.name, argument.description, traits.join(", ")))?;
+    }
+    if let Some(example) = action.examples.first() {
+        let verb = if entry.manifest.kind == Kind::Agent { "agent" } else { "run" };
+        let name = action.name.as_ref().map(|name| format!(" {name}")).unwrap_or_default();
+        let args = serde_json::to_string(&example.args)?.replace('\'', "'\\''");
+        print(&format!("\nexample:\n  gatelatch {verb} {}{name} --args '{args}'", entry.manifest.name))?;
+    }
+    Ok(())
+}
+
+/// A value as people write it: text without quotes.
+fn shown(value: &Value) -> String {
+    value.as_str().map_or_else(|| value.to_string(), str::to_owned)
 }
 
 /// Matching actions, best first.
@@ -91,7 +156,18 @@ pub(crate) fn search(road: &Road, words: &[String], within: Option<String>, as_j
     let answer = road.bridge.capabilities(&request);
     let matches =
         answer.value["matches"].as_array().filter(|matches| !as_json && !answer.is_error() && !matches.is_empty());
-    let Some(matches) = matches else { return print_answer(&answer, as_json) };
+    let Some(matches) = matches else {
+        if !as_json && !answer.is_error() {
+            print("nothing matches")?;
+            let near: Vec<&str> =
+                answer.value["nearest_words"].as_array().into_iter().flatten().filter_map(Value::as_str).collect();
+            if !near.is_empty() {
+                print(&format!("  the nearest words are {}", near.join(", ")))?;
+            }
+            return Ok(Code::Done);
+        }
+        return print_answer(&answer, as_json);
+    };
     for found in matches {
         let text = |key: &str| found[key].as_str().unwrap_or_default();
         print(format!("{} {}", text("name"), text("action")).trim_end())?;
@@ -115,8 +191,10 @@ pub(crate) fn skill(road: &Road, name: Option<&str>, as_json: bool) -> anyhow::R
             }
             Ok(Code::Done)
         }
-        _ if as_json && !answer.is_error() => {
-            print_json(&json!(answer.value), true)?;
+        None if !as_json && !answer.is_error() => {
+            for skill in road.bridge.catalog().skills() {
+                print(&format!("{}\n  {}", skill.manifest.name, skill.manifest.description))?;
+            }
             Ok(Code::Done)
         }
         _ => print_answer(&answer, as_json),

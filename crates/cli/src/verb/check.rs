@@ -2,8 +2,10 @@
 
 use std::path::{Path, PathBuf};
 
+use gatelatch_gate::decision::ruling;
 use gatelatch_gate::declaration::{self, Loosening};
 use gatelatch_manifest::diagnostic::{Diagnostic, Severity};
+use gatelatch_registry::catalog::{ActionManifest, Catalog, Entry, Kind};
 use gatelatch_registry::load::Loaded;
 use serde_json::json;
 
@@ -22,7 +24,8 @@ pub(crate) fn check(place: &Place, environment: &Environment, as_json: bool) -> 
     settings::refuse_unknown_variables(environment, &catalog)?;
     let undeclared = declaration::undeclared(&catalog);
     let loosenings = declaration::loosenings(&catalog);
-    let ignored: Vec<String> = declaration::ignored_declarations(&catalog).iter().map(ToString::to_string).collect();
+    let ignored = declaration::ignored_declarations(&catalog);
+    let ignored: Vec<String> = ignored.iter().map(|found| format!("{}: {found}", found.place.file)).collect();
     let unlisted: Vec<String> = settings.catalogs.iter().flat_map(|folder| unlisted(folder, &loosenings)).collect();
     let errors = findings.iter().filter(|finding| finding.severity == Severity::Error).count();
     let code = if errors == 0 && unlisted.is_empty() { Code::Done } else { Code::Failed };
@@ -58,6 +61,10 @@ pub(crate) fn check(place: &Place, environment: &Environment, as_json: bool) -> 
         "these declare an effect milder than their name, and the name stands; add `because:` or rename",
         ignored.into_iter(),
     )?;
+    section(
+        "these agents use what cannot be undone; once confirmed they run, but those calls of theirs are refused",
+        catalog.entries().iter().filter_map(|entry| cannot_finish(&catalog, entry)),
+    )?;
     section("these are milder than their name says, for the reason given", loosenings.into_iter())?;
     section(
         "error: the list of loosenings and the manifests differ; mend the list or the manifest",
@@ -87,6 +94,18 @@ fn unlisted(folder: &Path, loosenings: &[Loosening]) -> Vec<String> {
     let lacking = stand.iter().filter(|line| !listed.contains(&line.as_str())).map(|line| format!("+ {line}"));
     let gone = listed.iter().filter(|line| !stand.iter().any(|found| found == *line)).map(|line| format!("- {line}"));
     lacking.chain(gone).map(|line| format!("{}: {line}", path.display())).collect()
+}
+
+/// An agent whose own calls include one that needs a human, who is not there when the agent makes it.
+fn cannot_finish(catalog: &Catalog, entry: &Entry) -> Option<String> {
+    let needing = entry.manifest.uses.iter().find_map(|used| {
+        let tool = catalog.entry(Kind::Tool, &used.tool)?;
+        let named = |action: &&ActionManifest| used.action.is_none() || action.name == used.action;
+        let action =
+            tool.manifest.actions.iter().filter(named).find(|action| ruling(catalog, tool, action).needs_human)?;
+        Some(format!("{}{}", used.tool, action.name.as_ref().map(|name| format!(".{name}")).unwrap_or_default()))
+    })?;
+    Some(format!("{}: agent {} uses {needing}", entry.file, entry.manifest.name))
 }
 
 fn counted(number: usize, one: &str, many: &str) -> String {

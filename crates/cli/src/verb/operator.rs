@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use anyhow::Context;
+use gatelatch_manifest::diagnostic::Severity;
 use gatelatch_operator::surface::{self, Operator};
 use gatelatch_protocol::digest::tools_json;
 use gatelatch_protocol::stdio::{StdioLimits, serve as serve_stdio};
@@ -11,7 +12,7 @@ use tokio_util::sync::CancellationToken;
 use crate::exit::Code;
 use crate::options::Place;
 use crate::settings::Environment;
-use crate::verb::{Road, print_json};
+use crate::verb::{Road, print_json, say};
 
 /// The level at which the server logs: every verdict and outcome, and what went wrong.
 const LEVEL: &str = "warn,gatelatch::record=info";
@@ -25,6 +26,9 @@ pub(crate) fn list() -> anyhow::Result<Code> {
 /// Serves until end of input or a signal.
 pub(crate) fn serve(place: &Place, environment: Environment) -> anyhow::Result<Code> {
     let road = Road::open_with(place, environment, LEVEL)?;
+    for finding in road.findings.iter().filter(|finding| finding.severity == Severity::Error) {
+        say(&finding.to_string());
+    }
     let operator = Operator::new(road.bridge, env!("CARGO_PKG_VERSION"));
     let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build()?;
     let served = runtime.block_on(async {

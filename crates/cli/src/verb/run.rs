@@ -42,6 +42,7 @@ pub(crate) fn run(road: &Road, target: Target, action: Option<String>, options: 
             return answer;
         }
         if !agreed(&answer, &request.args) {
+            say("not run");
             return answer;
         }
         road.bridge.run(RunRequest { door: Door::Confirmed, ..request }, cancelled, steps()).await
