@@ -118,16 +118,13 @@ impl Output {
 impl Shared {
     /// Writes here and now what surely needs no waiting and overtakes nothing; false when that is not so.
     fn write_at_once(&self, line: &[u8]) -> bool {
-        if self.waiting.load(Ordering::Acquire) > 0 {
-            return false;
-        }
         let mut guard = match self.sink.try_lock() {
             Ok(guard) => guard,
             Err(TryLockError::Poisoned(poisoned)) => poisoned.into_inner(),
             Err(TryLockError::WouldBlock) => return false,
         };
         let Some(sink) = guard.as_mut() else { return false };
-        // Again, under the lock: what was queued meanwhile goes first.
+        // What is queued goes first.
         if self.waiting.load(Ordering::Acquire) > 0 || !sink.probe.as_ref().is_some_and(|probe| probe.takes(line.len()))
         {
             return false;
@@ -190,4 +187,49 @@ fn charge(line: &[u8]) -> u32 {
 fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     // What is behind it is replaced as a whole, so a panic elsewhere leaves nothing half done.
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+#[cfg(test)]
+mod tests {
+    use std::io::{PipeReader, Read, pipe};
+
+    use super::*;
+
+    fn start() -> (Output, PipeReader) {
+        let (client, server) = pipe().unwrap();
+        (Output::start(Sink::new(server)).unwrap(), client)
+    }
+
+    #[cfg(target_os = "linux")]
+    #[test]
+    fn a_line_is_written_in_place_unless_something_is_queued_or_unread() {
+        let (output, mut client) = start();
+        let shared = &output.shared;
+        shared.waiting.fetch_add(1, Ordering::AcqRel);
+        assert!(!shared.write_at_once(b"overtakes\n"));
+        shared.waiting.fetch_sub(1, Ordering::AcqRel);
+        assert!(shared.write_at_once(b"first\n"));
+        assert!(!shared.write_at_once(b"may wait\n"));
+        client.read_exact(&mut [0; 6]).unwrap();
+        assert!(shared.write_at_once(b"second\n"));
+    }
+
+    #[tokio::test(flavor = "multi_thread", worker_threads = 1)]
+    async fn far_more_than_is_held_passes_in_order_to_a_client_that_reads() {
+        let (output, mut client) = start();
+        let reader = thread::spawn(move || {
+            let mut read = Vec::new();
+            client.read_to_end(&mut read).map(|_| read)
+        });
+        let length = HELD_BYTES as usize / 3;
+        for line in 0..10 {
+            output.send(vec![line; length]).await;
+        }
+        assert!(output.finish(Duration::from_secs(20)).await.is_none());
+        let read = reader.join().unwrap().unwrap();
+        assert_eq!(read.len(), 10 * length);
+        assert!(
+            read.chunks(length).enumerate().all(|(line, chunk)| chunk.iter().all(|byte| usize::from(*byte) == line))
+        );
+    }
 }

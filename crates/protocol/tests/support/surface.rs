@@ -140,12 +140,13 @@ fn echo(call: ToolCall) -> ToolReply {
 async fn progress(call: ToolCall) -> ToolReply {
     let steps = call.arguments.get("steps").and_then(Value::as_array).cloned().unwrap_or_default();
     for step in steps {
+        // Before, not after: the last step and the answer then come in one go.
+        tokio::task::yield_now().await;
         call.progress.report(ProgressStep {
             progress: step.get(0).and_then(Value::as_f64).unwrap_or(f64::NAN),
             total: step.get(1).and_then(Value::as_f64),
             message: step.get(2).and_then(Value::as_str).map(str::to_owned),
         });
-        tokio::task::yield_now().await;
     }
     said(if call.progress.is_wanted() { "reported" } else { "nobody asked" })
 }
