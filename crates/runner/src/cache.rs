@@ -262,7 +262,10 @@ mod tests {
 
     #[test]
     fn an_added_file_is_removed() {
-        check_mends(|place| fs::write(place.join("json.py"), "evil").unwrap());
+        check_mends(|place| {
+            fs::write(place.join("json.py"), "evil").unwrap();
+            fs::set_permissions(place.join("json.py"), fs::Permissions::from_mode(0o700)).unwrap();
+        });
     }
 
     #[test]
@@ -333,13 +336,21 @@ mod tests {
 
     #[test]
     fn many_may_unpack_at_once() {
-        let cache = tempfile::tempdir().unwrap();
-        std::thread::scope(|scope| {
-            let threads: Vec<_> = (0..8).map(|_| scope.spawn(|| unpack(cache.path(), FILES).unwrap())).collect();
-            for thread in threads {
-                assert_only(&thread.join().unwrap());
-            }
-        });
+        for _ in 0..20 {
+            let cache = tempfile::tempdir().unwrap();
+            let together = std::sync::Barrier::new(8);
+            std::thread::scope(|scope| {
+                let unpack = || {
+                    together.wait();
+                    unpack(cache.path(), FILES).unwrap()
+                };
+                let threads: Vec<_> = (0..8).map(|_| scope.spawn(unpack)).collect();
+                for thread in threads {
+                    assert!(holds_exactly(&thread.join().unwrap(), FILES));
+                }
+            });
+            assert_only(&place(cache.path(), FILES));
+        }
     }
 
     #[test]

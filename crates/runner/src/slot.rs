@@ -49,3 +49,85 @@ impl Slots {
         Arc::clone(line)
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use gatelatch_registry::catalog::{Limits, Runtime};
+    use std::future::Future;
+    use std::task::{Context, Poll, Waker};
+
+    fn action(name: &str, max_concurrent: u32) -> ActionManifest {
+        ActionManifest {
+            name: Some(name.to_owned()),
+            description: String::new(),
+            effect: None,
+            because: None,
+            approval: false,
+            args: Vec::new(),
+            output: None,
+            examples: Vec::new(),
+            triggers: Vec::new(),
+            limits: Limits { max_concurrent, ..Limits::default() },
+            cwd: None,
+            env: Vec::new(),
+            idempotent: false,
+            open_world: false,
+            narrow_with: Vec::new(),
+            position: Default::default(),
+        }
+    }
+
+    /// `alone` may run once, `twice` twice, and the entry twice in all.
+    fn entry() -> EntryManifest {
+        EntryManifest {
+            kind: Kind::Tool,
+            name: "probe".to_owned(),
+            description: String::new(),
+            version: String::new(),
+            runtime: Runtime::Process,
+            entrypoint: String::new(),
+            secrets: Vec::new(),
+            actions: vec![action("alone", 1), action("twice", 2)],
+            uses: Vec::new(),
+            position: Default::default(),
+        }
+    }
+
+    /// The slot if there is a free one, without waiting.
+    fn take_now(slots: &Slots, entry: &EntryManifest, action: usize) -> Option<Slot> {
+        let take = std::pin::pin!(slots.take(entry, &entry.actions[action]));
+        match take.poll(&mut Context::from_waker(Waker::noop())) {
+            Poll::Ready(slot) => Some(slot),
+            Poll::Pending => None,
+        }
+    }
+
+    #[test]
+    fn an_entry_runs_as_often_at_once_as_it_may() {
+        let (slots, entry) = (Slots::default(), entry());
+        let first = take_now(&slots, &entry, 1).unwrap();
+        let _second = take_now(&slots, &entry, 1).unwrap();
+        assert!(take_now(&slots, &entry, 1).is_none());
+        assert!(take_now(&slots, &entry, 0).is_none(), "the entry's slots are its actions' together");
+        drop(first);
+        assert!(take_now(&slots, &entry, 1).is_some());
+    }
+
+    #[test]
+    fn an_action_s_own_limit_holds_and_does_not_hold_up_the_others() {
+        let (slots, entry) = (Slots::default(), entry());
+        let _alone = take_now(&slots, &entry, 0).unwrap();
+        let waiting = std::pin::pin!(slots.take(&entry, &entry.actions[0]));
+        assert!(waiting.poll(&mut Context::from_waker(Waker::noop())).is_pending());
+        assert!(take_now(&slots, &entry, 1).is_some());
+    }
+
+    #[test]
+    fn two_entries_do_not_share_slots() {
+        let (slots, entry) = (Slots::default(), entry());
+        let _one = take_now(&slots, &entry, 0).unwrap();
+        assert!(take_now(&slots, &EntryManifest { name: "other".to_owned(), ..entry.clone() }, 0).is_some());
+        assert!(take_now(&slots, &EntryManifest { kind: Kind::Agent, ..entry }, 0).is_some());
+    }
+}

@@ -258,6 +258,17 @@ async fn a_secret_is_masked_in_every_place_it_could_come_back() {
 }
 
 #[tokio::test]
+async fn a_secret_is_masked_in_the_head_of_what_is_too_large() {
+    let files = [("main.sh", "#!/bin/sh\necho $KEY; yes | head -c 200\n")];
+    let manifest = "runtime: process\nentrypoint: main.sh\nsecrets: [KEY]\nlimits: {max_output_bytes: 100}";
+    let stage = Stage::new(Kind::Tool, manifest, &files, &[("KEY", "hunter2!")]);
+    match stage.run_bare().await.unwrap_err() {
+        RunError::OutputTooLarge { head, .. } => assert!(head.starts_with("***KEY***\ny\n"), "{head}"),
+        other => panic!("{other:?}"),
+    }
+}
+
+#[tokio::test]
 async fn a_secret_never_stands_in_the_argument_vector() {
     let stage = with_secret(r#"tr '\0' '\n' < /proc/$$/cmdline"#);
     if cfg!(target_os = "linux") {
@@ -361,21 +372,6 @@ async fn a_call_over_the_limit_waits_in_line_and_then_gives_up() {
     }
     waiting.await.unwrap();
     assert_eq!(running.await.unwrap().unwrap_err().code(), "cancelled");
-}
-
-#[tokio::test]
-async fn an_action_s_own_limit_does_not_hold_up_the_others() {
-    let manifest = "limits: {timeout_s: 20}\nactions: [{name: hold, description: It., limits: {max_concurrent: 1}}, {name: pass, description: It.}]";
-    let stage = Arc::new(Stage::shell("test $1 = pass || { echo $$ > leader; exec sleep 1000; }", manifest));
-    let (first, second) = (CancellationToken::new(), CancellationToken::new());
-    let running = [spawn_hold(&stage, first.clone()), spawn_hold(&stage, second.clone())];
-    pid_in(&stage.path().join("leader")).await;
-    stage.run(Some("pass"), &json!({})).await.unwrap();
-    first.cancel();
-    second.cancel();
-    for run in running {
-        assert_eq!(run.await.unwrap().unwrap_err().code(), "cancelled");
-    }
 }
 
 fn not_ready(stage: &Stage) -> NotReady {
