@@ -2,7 +2,9 @@
 //!
 //! Owns the names of the tools that answers point to. Runs nothing and checks nothing. Start at [`literal`].
 
+use gatelatch_manifest::fit::fit;
 use gatelatch_registry::catalog::{ActionManifest, ArgumentManifest, ArgumentType, Entry, Kind};
+use regex_syntax::hir::{Class, Hir, HirKind};
 use serde_json::{Map, Value, json};
 
 use crate::budget;
@@ -51,11 +53,11 @@ const LONG_SAMPLE: usize = 200;
 pub(crate) fn sample(action: &ActionManifest, argument: &ArgumentManifest) -> Value {
     let shown = action.examples.iter().filter_map(|example| example.args.get(&argument.name));
     let mut known = shown.chain(&argument.default).chain(argument.choices.first());
-    if let Some(value) = known.find(|value| !value.is_null() && budget::bytes(value) <= LONG_SAMPLE) {
+    if let Some(value) = known.find(|value| budget::bytes(value) <= LONG_SAMPLE && fit(argument, value).is_ok()) {
         return value.clone();
     }
     match argument.kind {
-        ArgumentType::String | ArgumentType::Path => json!(format!("<{}>", argument.name)),
+        ArgumentType::String | ArgumentType::Path => text(argument),
         ArgumentType::Integer => number(argument, true),
         ArgumentType::Number => number(argument, false),
         ArgumentType::Boolean => json!(true),
@@ -64,6 +66,48 @@ pub(crate) fn sample(action: &ActionManifest, argument: &ArgumentManifest) -> Va
             None => json!([]),
         },
         ArgumentType::Object => json!({}),
+    }
+}
+
+/// Text in angle brackets, which is plainly a place to fill in; or text of the argument's pattern.
+fn text(argument: &ArgumentManifest) -> Value {
+    let plain = json!(format!("<{}>", argument.name));
+    let Some(pattern) = argument.pattern.as_ref().filter(|_| fit(argument, &plain).is_err()) else {
+        return plain;
+    };
+    let shaped = regex_syntax::parse(pattern).ok().map(|pattern| {
+        let mut text = String::new();
+        shortest(&pattern, &mut text);
+        json!(text)
+    });
+    shaped.filter(|shaped| fit(argument, shaped).is_ok()).unwrap_or(plain)
+}
+
+/// The longest text that is made from a pattern.
+const LONG_SHAPE: usize = 100;
+
+/// A short text that matches a pattern, apart from what it says of borders.
+fn shortest(pattern: &Hir, text: &mut String) {
+    if text.len() > LONG_SHAPE {
+        return;
+    }
+    match pattern.kind() {
+        HirKind::Empty | HirKind::Look(_) => {}
+        HirKind::Literal(literal) => text.push_str(&String::from_utf8_lossy(&literal.0)),
+        HirKind::Class(Class::Unicode(class)) => {
+            let has = |c: char| class.iter().any(|range| range.start() <= c && c <= range.end());
+            let usual = ['a', 'A', '1', '0', '-', ' '].into_iter().find(|c| has(*c));
+            text.extend(usual.or_else(|| class.iter().next().map(|range| range.start())));
+        }
+        HirKind::Class(Class::Bytes(class)) => text.extend(class.iter().next().map(|range| char::from(range.start()))),
+        HirKind::Repetition(repetition) => {
+            for _ in 0..repetition.min.min(LONG_SHAPE as u32) {
+                shortest(&repetition.sub, text);
+            }
+        }
+        HirKind::Capture(capture) => shortest(&capture.sub, text),
+        HirKind::Concat(parts) => parts.iter().for_each(|part| shortest(part, text)),
+        HirKind::Alternation(parts) => parts.iter().take(1).for_each(|part| shortest(part, text)),
     }
 }
 
@@ -111,5 +155,29 @@ fn of_schema(schema: &Value, name: &str, depth: u8) -> Value {
         }
         Some("object") => json!({}),
         _ => json!(format!("<{name}>")),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn matching(pattern: &str) -> String {
+        let mut text = String::new();
+        shortest(&regex_syntax::parse(pattern).unwrap(), &mut text);
+        text
+    }
+
+    #[test]
+    fn a_sample_has_the_shape_that_its_pattern_asks_for() {
+        assert_eq!(matching(r"^[0-9]{4}-[0-9]{2}-[0-9]{2}$"), "1111-11-11");
+        assert_eq!(matching(r"^[A-Z]{2,3}\b"), "AA");
+        assert_eq!(matching(r"^(usd|eur)$"), "usd");
+        assert_eq!(matching(r"^#?[a-f0-9]{6}$"), "aaaaaa");
+    }
+
+    #[test]
+    fn a_pattern_cannot_make_an_endless_sample() {
+        assert!(matching(r"((a{50}){50}){50}").len() <= LONG_SHAPE + 50);
     }
 }

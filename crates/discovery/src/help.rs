@@ -9,7 +9,7 @@ use serde_json::{Map, Value, json};
 
 use crate::budget;
 use crate::call;
-use crate::ladder::{Filter, View};
+use crate::ladder::{self, Filter, View};
 
 mod child;
 mod fault;
@@ -69,12 +69,16 @@ pub fn unknown_action(view: &View<'_>, entry: &Entry, action: Option<&str>) -> U
     let names: Vec<&str> = view.actions(entry).filter_map(|action| action.name.as_deref()).collect();
     let what = format!("{} `{}`", entry.manifest.kind.as_str(), shown(&entry.manifest.name));
     let Some(wrong) = action else {
+        let few = names.len() <= MANY;
         return UsageError {
             error: "missing_action",
             message: format!("{what} has {}: name one in `action`", count(&names, "action")),
             schema: None,
-            did_you_mean: named(names.iter().copied().take(MANY)),
-            example: names.first().and_then(|first| example_of(view, entry, first)),
+            did_you_mean: if few { named(names.iter().copied()) } else { Vec::new() },
+            example: match names.first() {
+                Some(first) if few => example_of(view, entry, first),
+                _ => Some(call::capabilities(&[("name", &entry.manifest.name)])),
+            },
         }
         .fitted();
     };
@@ -88,8 +92,13 @@ pub fn unknown_action(view: &View<'_>, entry: &Entry, action: Option<&str>) -> U
         }
         .fitted();
     };
-    let close = suggestion::best(wrong, names.iter().copied(), FEW);
+    let mut close = suggestion::best(wrong, names.iter().copied(), FEW);
     let owners = owners(view, wrong, Some(entry));
+    if close.is_empty() && owners.is_empty() {
+        let within = Some((entry.manifest.kind, entry.manifest.name.as_str()));
+        let hits = ladder::search(view, &suggestion::spaced(wrong), within, FEW);
+        close = hits.into_iter().filter_map(|hit| hit.action).filter(|name| name.len() <= LONG_NAME).collect();
+    }
     let mut message = format!("{what} has no action `{}`", shown(wrong));
     match owners.first() {
         Some(owner) if close.is_empty() => {
@@ -241,7 +250,15 @@ fn absent(view: &View<'_>, filter: Option<Filter>, name: &str, purpose: Purpose)
     }
     let entries = view.entries(filter).map(|entry| entry.manifest.name.as_str());
     let skills = view.skills(filter).map(|skill| skill.manifest.name.as_str());
-    let close = suggestion::best(name, entries.chain(skills), FEW);
+    let mut close = suggestion::best(name, entries.chain(skills), FEW);
+    if close.is_empty() {
+        let hits = ladder::search_filtered(view, &suggestion::spaced(name), filter, 4 * FEW);
+        for entry in hits.into_iter().map(|hit| hit.entry).filter(|entry| entry.len() <= LONG_NAME) {
+            if !close.contains(&entry) && close.len() < FEW {
+                close.push(entry);
+            }
+        }
+    }
     let example = match close.first() {
         Some(first) => Some(look_at(filter, first)),
         None => {

@@ -105,6 +105,11 @@ pub fn search(view: &View<'_>, words: &str, within: Option<(Kind, &str)>, limit:
     matches::hits(view, words, &scope, limit).0
 }
 
+/// The best `limit` actions and skills among what passes a filter.
+pub(crate) fn search_filtered(view: &View<'_>, words: &str, filter: Option<Filter>, limit: usize) -> Vec<Hit> {
+    matches::hits(view, words, &matches::Scope::Everywhere(filter), limit).0
+}
+
 /// What `kind` narrows a request to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Filter {

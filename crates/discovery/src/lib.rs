@@ -12,4 +12,3 @@ mod call;
 pub mod help;
 pub mod index;
 pub mod ladder;
-mod schema;

@@ -3,13 +3,13 @@
 //! Reads the child's text and nothing else. Start at [`usage`].
 
 use gatelatch_registry::catalog::{ActionManifest, ArgumentManifest, ArgumentType, Entry};
+use gatelatch_registry::schema::input_schema;
 use serde_json::Value;
 
 use super::{FEW, LIMIT, UsageError, shown, suggestion};
 use crate::budget::{self, Shrunk};
 use crate::call;
 use crate::ladder::View;
-use crate::schema::input_schema;
 
 pub(super) fn usage(
     view: &View<'_>,
@@ -78,14 +78,22 @@ fn error(view: &View<'_>, entry: &Entry, action: &ActionManifest, complaints: &[
     for complaint in complaints.iter().take(FEW) {
         let name = complaint.name();
         let declared = action.args.iter().find(|argument| suggestion::same_spelling(&argument.name, name));
+        let shown = shown(name);
         sentences.push(match (complaint, declared) {
-            (Complaint::Unknown(_), _) => format!("the program does not know `{}`", shown(name)),
+            (Complaint::Unknown(_), _) => {
+                format!("the program does not know `{shown}`, and the manifest does not declare it")
+            }
             (Complaint::Missing(_), Some(argument)) => {
                 args.insert(argument.name.clone(), call::sample(action, argument));
-                format!("the program demands `{}`", argument.name)
+                format!("the program demands `{}`, which the manifest calls optional", argument.name)
             }
-            (Complaint::Missing(_), None) => format!("the program demands `{}`", shown(name)),
-            (Complaint::Value(_), _) => format!("the program wants another value for `{}`", shown(name)),
+            (Complaint::Missing(_), None) => {
+                format!("the program demands `{shown}`, which the manifest does not declare")
+            }
+            (Complaint::Value(_), Some(_)) => {
+                format!("the program takes fewer values for `{shown}` than the manifest says")
+            }
+            (Complaint::Value(_), None) => format!("the program reads `{shown}`, which the manifest does not declare"),
         });
         let names = action.args.iter().map(|argument| argument.name.as_str());
         for close in suggestion::best(name, names, 2) {
@@ -94,7 +102,7 @@ fn error(view: &View<'_>, entry: &Entry, action: &ActionManifest, complaints: &[
             }
         }
     }
-    let message = format!("{}; the manifest does not say so: `schema` holds what it declares", sentences.join("; "));
+    let message = format!("{}; `schema` holds what it declares", sentences.join("; "));
     let schema = input_schema(action);
     let example = call::literal(view, entry, action, args);
     let with = |schema: Value| UsageError {
@@ -240,10 +248,10 @@ fn demanded(rest: &str) -> impl Iterator<Item = String> {
 /// The option or argument that wants another value.
 fn value_of(line: &str, lower: &str) -> Option<String> {
     // argparse: `argument --n: invalid int value: 'x'`, `argument -n/--num: expected one argument`
-    if let Some(at) = lower.find("argument ") {
-        let (name, rest) = line[at + "argument ".len()..].split_once(':')?;
-        let rest = rest.trim_start();
-        let known = ["invalid", "expected", "not allowed", "ignored"].iter().any(|word| rest.starts_with(word));
+    let argparse = lower.find("argument ").and_then(|at| line[at + "argument ".len()..].split_once(':'));
+    if let Some((name, rest)) = argparse {
+        let known =
+            ["invalid", "expected", "not allowed", "ignored"].iter().any(|word| rest.trim_start().starts_with(word));
         if known && !name.contains(' ') {
             return option_name(name);
         }

@@ -3,15 +3,16 @@
 //! Texts name arguments, types and rules and never repeat a value. The corrected call keeps the caller's values where
 //! they fit, changes one only where nothing is lost, and puts a sample where it cannot know.
 
+use gatelatch_manifest::fit::fit;
 use gatelatch_registry::arguments::{ArgumentFault, ArgumentRule};
 use gatelatch_registry::catalog::{ActionManifest, ArgumentManifest, ArgumentType, Entry};
+use gatelatch_registry::schema::input_schema;
 use serde_json::{Map, Number, Value, json};
 
 use super::{LIMIT, UsageError, listed, shown, suggestion};
 use crate::budget::{self, Shrunk};
 use crate::call;
 use crate::ladder::View;
-use crate::schema::input_schema;
 
 pub(super) fn bad_arguments(
     view: &View<'_>,
@@ -79,6 +80,17 @@ fn given(raw: &Value) -> Map<String, Value> {
 /// A value longer than this is not repeated in a corrected call.
 const LONG_VALUE: usize = 160;
 
+/// How an unknown name is read, from the surest way on.
+#[derive(Clone, Copy)]
+enum Reading {
+    /// It resembles the name of one free argument.
+    Name,
+    /// One free argument's description speaks of it.
+    Description,
+    /// It is the only unknown name and one required argument is missing.
+    Elimination,
+}
+
 /// The call that was meant, as far as it can be known.
 struct Correction {
     args: Map<String, Value>,
@@ -90,19 +102,26 @@ struct Correction {
 
 impl Correction {
     fn derive(action: &ActionManifest, given: &Map<String, Value>, faults: &[ArgumentFault]) -> Correction {
-        let unknown: Vec<&str> = unknown(faults);
+        let unknown = unknown(faults);
+        let mut correction = Correction { args: Map::new(), renamed: Vec::new(), close: Vec::new() };
         let free: Vec<&ArgumentManifest> = action
             .args
             .iter()
             .filter(|argument| !given.keys().any(|name| suggestion::same_spelling(name, &argument.name)))
             .collect();
-        let mut correction = Correction { args: Map::new(), renamed: Vec::new(), close: Vec::new() };
+        // The surest reading first, so that it takes its argument out of the reach of the others.
+        for reading in [Reading::Name, Reading::Description, Reading::Elimination] {
+            for name in &unknown {
+                if correction.taken_for(name).is_none() {
+                    let value = given.get(*name).unwrap_or(&Value::Null);
+                    if let Some(meant) = correction.meant_by(reading, name, value, &unknown, &free) {
+                        correction.renamed.push(((*name).to_owned(), meant));
+                    }
+                }
+            }
+        }
         for name in &unknown {
             let close = suggestion::best(name, action.args.iter().map(|argument| argument.name.as_str()), 3);
-            let value = given.get(*name).unwrap_or(&Value::Null);
-            if let Some(meant) = meant(name, value, &unknown, &free, &correction.renamed) {
-                correction.renamed.push(((*name).to_owned(), meant));
-            }
             correction.close.push(((*name).to_owned(), close));
         }
         for argument in &action.args {
@@ -111,17 +130,12 @@ impl Correction {
                 .find(|(name, _)| suggestion::same_spelling(name, &argument.name) || correction.renames(name, argument))
                 .map(|(_, value)| value)
                 .filter(|value| !value.is_null());
-            let faulty = faults.iter().any(|fault| {
-                fault.argument == argument.name
-                    && fault.rule != ArgumentRule::Missing
-                    && fault.rule != ArgumentRule::Twice
-            });
             match value {
                 Some(value) if budget::bytes(value) <= LONG_VALUE => match lossless(value, argument) {
-                    Some(fixed) if !faulty || fixed != *value => {
+                    Some(fixed) => {
                         correction.args.insert(argument.name.clone(), fixed);
                     }
-                    _ => correction.put_sample(action, argument),
+                    None => correction.put_sample(action, argument),
                 },
                 Some(_) => correction.put_sample(action, argument),
                 None if argument.required => correction.put_sample(action, argument),
@@ -129,6 +143,34 @@ impl Correction {
             }
         }
         correction
+    }
+
+    /// The free argument that an unknown name stands for, if its value could be used there.
+    fn meant_by(
+        &self,
+        reading: Reading,
+        name: &str,
+        value: &Value,
+        unknown: &[&str],
+        free: &[&ArgumentManifest],
+    ) -> Option<String> {
+        let untaken = |argument: &&&ArgumentManifest| !self.renamed.iter().any(|(_, to)| *to == argument.name);
+        let free: Vec<&ArgumentManifest> = free.iter().filter(untaken).copied().collect();
+        let of_names = || free.iter().map(|argument| argument.name.as_str());
+        let meant = match reading {
+            Reading::Name => suggestion::clear(name, of_names())?,
+            Reading::Description => {
+                let mut described = free.iter().filter(|argument| suggestion::mentions(&argument.description, name));
+                described.next().filter(|_| described.next().is_none())?.name.as_str()
+            }
+            Reading::Elimination => {
+                let unread = unknown.iter().filter(|name| self.taken_for(name).is_none()).count();
+                let mut missing = free.iter().filter(|argument| argument.required);
+                missing.next().filter(|_| unread == 1 && missing.next().is_none())?.name.as_str()
+            }
+        };
+        let argument = free.iter().find(|argument| argument.name == meant)?;
+        (value.is_null() || lossless(value, argument).is_some()).then(|| meant.to_owned())
     }
 
     fn put_sample(&mut self, action: &ActionManifest, argument: &ArgumentManifest) {
@@ -166,30 +208,6 @@ fn unknown(faults: &[ArgumentFault]) -> Vec<&str> {
     unknown.map(|fault| fault.argument.as_str()).collect()
 }
 
-/// The free argument that an unknown name clearly stands for: by its name, by its description, or because it is the only
-/// thing that is missing and the value would fit.
-fn meant(
-    name: &str,
-    value: &Value,
-    unknown: &[&str],
-    free: &[&ArgumentManifest],
-    taken: &[(String, String)],
-) -> Option<String> {
-    let free = || free.iter().filter(|argument| !taken.iter().any(|(_, to)| *to == argument.name));
-    if let Some(clear) = suggestion::clear(name, free().map(|argument| argument.name.as_str())) {
-        return Some(clear.to_owned());
-    }
-    let described: Vec<_> = free().filter(|argument| suggestion::mentions(&argument.description, name)).collect();
-    if let [only] = described.as_slice() {
-        return Some(only.name.clone());
-    }
-    let missing: Vec<_> = free().filter(|argument| argument.required).collect();
-    match missing.as_slice() {
-        [only] if unknown.len() == 1 && lossless(value, only).is_some() => Some(only.name.clone()),
-        _ => None,
-    }
-}
-
 /// The value as the argument wants it, where nothing is lost: `"5"` for 5, one thing for a list of one. `None` if it
 /// does not fit.
 fn lossless(value: &Value, argument: &ArgumentManifest) -> Option<Value> {
@@ -217,7 +235,7 @@ fn lossless(value: &Value, argument: &ArgumentManifest) -> Option<Value> {
         },
         _ => return None,
     };
-    chosen(typed, argument)
+    chosen(typed, argument).filter(|value| fit(argument, value).is_ok())
 }
 
 fn whole(number: &Number) -> Option<Number> {

@@ -31,6 +31,7 @@ pub(super) struct Alternative {
     pub(super) rarity: f32,
 }
 
+const EQUAL: f32 = 0.7;
 const SYNONYM: f32 = 0.45;
 const KIND: f32 = 0.55;
 const MISSPELLED: f32 = 0.4;
@@ -43,6 +44,12 @@ const KIND_DECAY: f32 = 0.9;
 /// A word that stands for more words than this is a vague one, and stands less well for each.
 const VAGUE: f32 = 4.0;
 
+/// A term of fewer bytes than this is no beginning of a longer word.
+const LEAST_BEGUN: usize = 5;
+
+/// What follows such a beginning is at most so long.
+const MOST_ENDING: usize = 5;
+
 /// How many terms may stand in for one unknown word.
 const STAND_INS: usize = 8;
 
@@ -53,19 +60,25 @@ pub(super) fn concepts(index: &Index, population: &Population, text: &str) -> Ve
     if concepts.is_empty() { reader.concepts(&wording::read(text, 1.0)) } else { concepts }
 }
 
-/// The terms that look most like any of the words, best first.
+/// How many words of a text are compared with all terms.
+const COMPARED: usize = 8;
+
+/// The terms that look most like any of the words, best first: at least half of the letters in common.
 pub(super) fn nearest(index: &Index, population: &Population, text: &str, limit: usize) -> Vec<u32> {
     let mut found: Vec<(usize, u32)> = Vec::new();
-    for asked in wording::read(text, 0.0).iter().filter(|asked| asked.role != Role::Joined) {
+    let asked = wording::read(text, 0.0);
+    for asked in asked.iter().filter(|asked| asked.role != Role::Joined && asked.weight > 0.0).take(COMPARED) {
         let stem = words::stem(&asked.word);
         let letters = stem.chars().count();
         for (term, text) in index.terms() {
-            if text.chars().count().abs_diff(letters) > 1 + letters / 3 {
+            let longest = letters.max(text.chars().count());
+            if longest - letters.min(text.chars().count()) > longest / 2 {
                 continue;
             }
             let distance = strsim::osa_distance(&stem, text);
-            if distance <= 1 + letters / 3 && index.frequency(term, population) > 0 {
-                found.push((distance, term));
+            if 2 * distance <= longest && index.frequency(term, population) > 0 {
+                // In thousandths, so that a long word may have more errors.
+                found.push((1_000 * distance / longest, term));
             }
         }
     }
@@ -131,6 +144,9 @@ impl Reader<'_> {
     }
 
     fn related(&self, stem: &str, alternatives: &mut Vec<Alternative>) {
+        for equal in synonym::equals(stem) {
+            alternatives.extend(self.known(equal, EQUAL));
+        }
         for synonym in synonym::of(stem) {
             let vague = (synonym::of(synonym).len() as f32 / VAGUE).max(1.0).sqrt();
             alternatives.extend(self.known(synonym, SYNONYM / vague));
@@ -163,7 +179,14 @@ impl Reader<'_> {
         if letters >= 4 && !has_digit && !unspaced {
             let allowed = if letters >= 8 { 2 } else { 1 };
             self.misspellings(stem, allowed, alternatives);
+            self.begun(stem, alternatives);
         }
+    }
+
+    /// The longest term that the word begins with, if not much follows: an ending that was typed wrong.
+    fn begun(&self, stem: &str, alternatives: &mut Vec<Alternative>) {
+        let longest = (LEAST_BEGUN..stem.len()).rev().take(MOST_ENDING).filter(|end| stem.is_char_boundary(*end));
+        alternatives.extend(longest.filter_map(|end| self.known(&stem[..end], BEGINNING)).take(1));
     }
 
     fn beginnings(&self, stem: &str, alternatives: &mut Vec<Alternative>) {

@@ -10,6 +10,11 @@ pub(crate) fn of(term: &str) -> &'static [String] {
     SYNONYMS.get(term).map(Vec::as_slice).unwrap_or_default()
 }
 
+/// The terms that mean the same as a term.
+pub(crate) fn equals(term: &str) -> &'static [String] {
+    EQUALS.get(term).map(Vec::as_slice).unwrap_or_default()
+}
+
 /// What a term is a kind of, the nearest first.
 pub(crate) fn kinds(term: &str) -> &'static [String] {
     KINDS.get(term).map(Vec::as_slice).unwrap_or_default()
@@ -17,12 +22,13 @@ pub(crate) fn kinds(term: &str) -> &'static [String] {
 
 /// Whether one term may stand for the other.
 pub(crate) fn related(one: &str, other: &str) -> bool {
-    of(one).iter().any(|word| word == other)
+    of(one).iter().chain(equals(one)).any(|word| word == other)
 }
 
 /// Reads the tables, so that the first search need not.
 pub(crate) fn prepare() {
     LazyLock::force(&SYNONYMS);
+    LazyLock::force(&EQUALS);
     LazyLock::force(&KINDS);
 }
 
@@ -30,7 +36,7 @@ type Table = HashMap<String, Vec<String>>;
 
 static SYNONYMS: LazyLock<Table> = LazyLock::new(|| {
     let mut table = Table::new();
-    for line in include_str!("synonyms.txt").lines().filter(|line| !line.starts_with('#')) {
+    for line in words::table(include_str!("synonyms.txt")).filter(|line| !line.starts_with('=')) {
         let terms: Vec<String> = line.split_whitespace().map(words::stem).collect();
         for other in terms.iter().skip(1) {
             relate(&mut table, &terms[0], other);
@@ -40,9 +46,22 @@ static SYNONYMS: LazyLock<Table> = LazyLock::new(|| {
     table
 });
 
+static EQUALS: LazyLock<Table> = LazyLock::new(|| {
+    let mut table = Table::new();
+    for line in words::table(include_str!("synonyms.txt")).filter_map(|line| line.strip_prefix('=')) {
+        let terms: Vec<String> = line.split_whitespace().map(words::stem).collect();
+        for one in &terms {
+            for other in &terms {
+                relate(&mut table, one, other);
+            }
+        }
+    }
+    table
+});
+
 static KINDS: LazyLock<Table> = LazyLock::new(|| {
     let mut table = Table::new();
-    for (kinds, words) in include_str!("kinds.txt").lines().filter_map(|line| line.split_once(':')) {
+    for (kinds, words) in words::table(include_str!("kinds.txt")).filter_map(|line| line.split_once(':')) {
         for word in words.split_whitespace().map(words::stem) {
             for kind in kinds.split_whitespace().map(words::stem) {
                 relate(&mut table, &word, &kind);

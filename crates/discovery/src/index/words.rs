@@ -75,6 +75,11 @@ pub(crate) fn weight(word: &str) -> Weight {
     STOP_WORDS.get(word).copied().unwrap_or(Weight::Full)
 }
 
+/// The lines of a table of words that are no comments.
+pub(crate) fn table(text: &'static str) -> impl Iterator<Item = &'static str> {
+    text.lines().map(str::trim).filter(|line| !line.is_empty() && !line.starts_with('#'))
+}
+
 /// Whether a character belongs to a script that puts no space between words.
 pub(crate) fn is_unspaced(c: char) -> bool {
     matches!(c,
@@ -100,7 +105,7 @@ static STEMMERS: LazyLock<Stemmers> = LazyLock::new(|| Stemmers {
 /// `base: form form …` a line.
 static FORMS: LazyLock<HashMap<&'static str, &'static str>> = LazyLock::new(|| {
     let mut forms = HashMap::new();
-    for (base, rest) in include_str!("forms.txt").lines().filter_map(|line| line.split_once(':')) {
+    for (base, rest) in table(include_str!("forms.txt")).filter_map(|line| line.split_once(':')) {
         for form in rest.split_whitespace() {
             forms.insert(form, base.trim());
         }
@@ -112,12 +117,11 @@ static FORMS: LazyLock<HashMap<&'static str, &'static str>> = LazyLock::new(|| {
 static STOP_WORDS: LazyLock<HashMap<&'static str, Weight>> = LazyLock::new(|| {
     let mut words = HashMap::new();
     let mut class = Weight::Grammar;
-    for line in include_str!("stopwords.txt").lines() {
-        match line.trim() {
+    for line in table(include_str!("stopwords.txt")) {
+        match line {
             "[order]" => class = Weight::Order,
             "[talk]" => class = Weight::Talk,
             "[grammar]" => class = Weight::Grammar,
-            line if line.starts_with('#') => {}
             line => words.extend(line.split_whitespace().map(|word| (word, class))),
         }
     }

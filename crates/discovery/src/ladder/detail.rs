@@ -1,12 +1,12 @@
 //! The doors `{name, action}` and `{name}`: how to call one action, and everything about one entry.
 
 use gatelatch_registry::catalog::{ActionManifest, Entry, ExampleManifest, OutputManifest, Skill};
+use gatelatch_registry::schema::input_schema;
 use serde_json::{Map, Value, json};
 
 use super::{View, groups, pointers};
 use crate::budget::{self, Shrunk};
 use crate::call;
-use crate::schema::input_schema;
 
 /// The largest answer for one action, in bytes, unless its argument names alone are larger.
 const ACTION_LIMIT: usize = 2_048;
@@ -234,10 +234,11 @@ fn index(view: &View<'_>, entry: &Entry, actions: &[&ActionManifest]) -> Value {
     };
     let steps = [120, 80, 50].into_iter().map(described);
     let bare = std::iter::once_with(|| answer("actions", json!(names)));
+    let by_beginning = std::iter::once_with(|| answer("actions_by_beginning", groups::by_beginning(&names)));
     let by_word = std::iter::once_with(|| match groups::by_first_word(&names, 200) {
         Some(groups) => answer("groups", json!(groups)),
         None => answer("ranges", json!(groups::ranges(&names, 80))),
     });
     let ranges = [40, 20, 8].into_iter().map(|count| answer("ranges", json!(groups::ranges(&names, count))));
-    budget::first_fitting(limit, steps.chain(bare).chain(by_word).chain(ranges))
+    budget::first_fitting(limit, steps.chain(bare).chain(by_beginning).chain(by_word).chain(ranges))
 }

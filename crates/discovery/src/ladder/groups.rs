@@ -1,6 +1,6 @@
 //! Many names in few bytes: groups by first word, or ranges, with counts.
 
-use serde_json::{Value, json};
+use serde_json::{Map, Value, json};
 
 use crate::budget;
 use crate::index::words;
@@ -22,6 +22,28 @@ pub(super) fn by_first_word(names: &[&str], limit: usize) -> Option<Vec<Value>> 
     }
     groups.sort_by(|(a, m), (b, n)| n.cmp(m).then_with(|| a.cmp(b)));
     Some(groups.into_iter().map(|(word, count)| json!({"begins": budget::cut(&word, 40), "count": count})).collect())
+}
+
+/// All names in fewer bytes: those that begin alike under what they begin with, `{"list-": ["users", "orders"]}`.
+/// Beginnings end after the first, second or third word, whichever takes the least.
+pub(super) fn by_beginning(names: &[&str]) -> Value {
+    let grouped = (1..=3).map(|words| {
+        let mut groups: Map<String, Value> = Map::new();
+        for name in names {
+            let (beginning, rest) = name.split_at(after_words(name, words));
+            if let Value::Array(rests) = groups.entry(beginning).or_insert_with(|| json!([])) {
+                rests.push(json!(rest));
+            }
+        }
+        Value::Object(groups)
+    });
+    grouped.min_by_key(budget::bytes).unwrap_or(Value::Null)
+}
+
+/// Where the first so many words of a name end, with the joining character after them.
+fn after_words(name: &str, words: usize) -> usize {
+    let joints = name.char_indices().filter(|(_, c)| matches!(c, '-' | '_' | '.' | '/'));
+    joints.map(|(at, c)| at + c.len_utf8()).nth(words - 1).unwrap_or(0)
 }
 
 /// At most `limit` ranges of the sorted names, of about the same size: `{"from": …, "to": …, "count": …}`.

@@ -1,0 +1,240 @@
+//! Wrong names and the right ones that they find.
+
+use gatelatch_discovery::help;
+use gatelatch_registry::catalog::{Catalog, Kind};
+use serde_json::{Value, json};
+
+use crate::build::{House, WithActions, action, agent, ask, office, skill, tool};
+
+/// A tool of the kind that people guess at.
+fn vault() -> House {
+    let mut entry = tool("vault", "Credentials of a team.");
+    for name in [
+        "list-credentials",
+        "get-credential",
+        "create-credential",
+        "update-credential",
+        "delete-credentials",
+        "share-credential",
+        "search-entries",
+        "rotate-secret",
+        "list-team-members",
+        "add-team-member",
+        "remove-team-member",
+        "export-audit-log",
+        "get-usage-report",
+        "send-invitation",
+        "reset-password",
+        "enable-two-factor",
+        "disable-two-factor",
+        "import-csv",
+        "unlock-account",
+        "check-status",
+    ] {
+        entry = entry.has(action(name, ""));
+    }
+    House::new(vec![entry], Vec::new())
+}
+
+#[test]
+fn a_wrong_action_finds_the_right_one() {
+    let vault = vault();
+    let table = [
+        // another order, singular and plural
+        ("credential-list", "list-credentials"),
+        ("credentials-list", "list-credentials"),
+        ("list-credential", "list-credentials"),
+        ("credential-get", "get-credential"),
+        ("get-credentials", "get-credential"),
+        ("delete-credential", "delete-credentials"),
+        ("credential-delete", "delete-credentials"),
+        ("credentials-share", "share-credential"),
+        ("members-list", "list-team-members"),
+        ("team-members-list", "list-team-members"),
+        ("list-members", "list-team-members"),
+        ("list-team-member", "list-team-members"),
+        ("member-add", "add-team-member"),
+        ("team-member-remove", "remove-team-member"),
+        ("secret-rotate", "rotate-secret"),
+        ("rotate-secrets", "rotate-secret"),
+        ("password-reset", "reset-password"),
+        ("audit-log-export", "export-audit-log"),
+        ("export-log", "export-audit-log"),
+        ("usage-report", "get-usage-report"),
+        ("report", "get-usage-report"),
+        ("status", "check-status"),
+        ("account-unlock", "unlock-account"),
+        // case styles
+        ("listCredentials", "list-credentials"),
+        ("ListCredentials", "list-credentials"),
+        ("list_credentials", "list-credentials"),
+        ("LIST_CREDENTIALS", "list-credentials"),
+        ("list credentials", "list-credentials"),
+        ("list.credentials", "list-credentials"),
+        ("vault.list-credentials", "list-credentials"),
+        ("getUsageReport", "get-usage-report"),
+        ("ImportCSV", "import-csv"),
+        ("csv_import", "import-csv"),
+        ("enableTwoFactor", "enable-two-factor"),
+        ("disabletwofactor", "disable-two-factor"),
+        ("listcredentials", "list-credentials"),
+        // typing errors
+        ("list-credentals", "list-credentials"),
+        ("lst-credentials", "list-credentials"),
+        ("create-credntial", "create-credential"),
+        ("udpate-credential", "update-credential"),
+        ("serach-entries", "search-entries"),
+        ("rotate-sercet", "rotate-secret"),
+        ("send-invitaton", "send-invitation"),
+        ("reset-pasword", "reset-password"),
+        ("chek-status", "check-status"),
+        ("unlok-account", "unlock-account"),
+        ("improt-csv", "import-csv"),
+        ("shaer-credential", "share-credential"),
+        // other words
+        ("remove-credential", "delete-credentials"),
+        ("fetch-credential", "get-credential"),
+        ("find-entries", "search-entries"),
+        ("entry-search", "search-entries"),
+        ("invite", "send-invitation"),
+        ("send-invite", "send-invitation"),
+        ("new-credential", "create-credential"),
+        ("edit-credential", "update-credential"),
+        ("modify-credential", "update-credential"),
+        ("show-usage-report", "get-usage-report"),
+        ("download-audit-log", "export-audit-log"),
+        ("add-member", "add-team-member"),
+        ("delete-team-member", "remove-team-member"),
+        ("kick-team-member", "remove-team-member"),
+        ("activate-two-factor", "enable-two-factor"),
+        ("turn-off-two-factor", "disable-two-factor"),
+        ("get-status", "check-status"),
+        ("verify-status", "check-status"),
+        ("upload-csv", "import-csv"),
+        ("change-password", "reset-password"),
+        ("enumerate-credentials", "list-credentials"),
+    ];
+    assert!(table.len() >= 60, "{}", table.len());
+    let mut lost = Vec::new();
+    for (wrong, right) in table {
+        let error = help::unknown_action(&vault.view(), vault.entry("vault"), Some(wrong));
+        assert_eq!(error.error, "unknown_action");
+        if error.did_you_mean.first().map(String::as_str) != Some(right) {
+            lost.push(format!("{wrong} -> {right}, not {:?}", error.did_you_mean));
+        }
+        assert_eq!(error.example.unwrap()["arguments"]["tool"], "vault");
+    }
+    assert!(lost.is_empty(), "{lost:#?}");
+}
+
+#[test]
+fn a_wrong_entry_finds_the_right_one() {
+    let entries = ["issue-tracker", "mail-server", "pdf-reader", "web-search", "time-sheets"];
+    let house = House::new(
+        entries.iter().map(|name| tool(name, "").alone(Vec::new())).collect(),
+        vec![skill("review-code", ""), skill("plan-trip", "")],
+    );
+    for (wrong, right) in [
+        ("issues-tracker", "issue-tracker"),
+        ("tracker", "issue-tracker"),
+        ("issuetracker", "issue-tracker"),
+        ("isue-tracker", "issue-tracker"),
+        ("email-server", "mail-server"),
+        ("servers-mail", "mail-server"),
+        ("PdfReader", "pdf-reader"),
+        ("pdf", "pdf-reader"),
+        ("search-web", "web-search"),
+        ("websearch", "web-search"),
+        ("timesheet", "time-sheets"),
+        ("time_sheet", "time-sheets"),
+    ] {
+        let error = help::unknown_entry(&house.view(), Kind::Tool, wrong);
+        assert_eq!((error.error, error.did_you_mean[0].as_str()), ("unknown_tool", right), "{wrong}");
+    }
+    let error = help::unknown_entry(&house.view(), Kind::Skill, "code-reviews");
+    assert_eq!((error.error, error.did_you_mean), ("unknown_skill", vec!["review-code".to_owned()]));
+}
+
+#[test]
+fn a_name_that_resembles_nothing_is_searched_for() {
+    let office = office();
+    let error = help::unknown_action(&office.view(), office.entry("xlsx"), Some("spreadsheet-rows"));
+    assert_eq!(error.did_you_mean[0], "read-sheet");
+    let error = help::unknown_entry(&office.view(), Kind::Tool, "appointments");
+    assert_eq!(error.did_you_mean[0], "calendar");
+    let error = help::unknown_entry(&office.view(), Kind::Tool, "qqqqqqq").to_value();
+    assert!(error.get("did_you_mean").is_none() && error["example"]["tool"] == "capabilities", "{error}");
+}
+
+#[test]
+fn a_name_of_another_kind_is_sent_to_the_right_tool() {
+    let office = office();
+    let example = |kind, name| help::unknown_entry(&office.view(), kind, name).example.unwrap();
+    assert_eq!(example(Kind::Tool, "describe-workbook")["tool"], "run_agent");
+    assert_eq!(example(Kind::Agent, "hello-world")["tool"], "run_tool");
+    assert_eq!(
+        example(Kind::Tool, "read-a-workbook"),
+        json!({"tool": "get_skill", "arguments": {"name": "read-a-workbook"}})
+    );
+    assert_eq!(example(Kind::Skill, "xlsx"), json!({"tool": "capabilities", "arguments": {"name": "xlsx"}}));
+    let answer = ask(&office, json!({"name": "xlsx", "kind": "agent"}));
+    assert_eq!(answer["error"], "unknown_agent");
+    assert!(answer["message"].as_str().unwrap().contains("it is a tool"), "{answer}");
+}
+
+#[test]
+fn an_actions_name_in_the_place_of_a_tools_finds_its_tool() {
+    let office = office();
+    for wrong in
+        ["send-message", "outbox.send-message", "outbox/send-message", "outbox:send-message", "outbox send-message"]
+    {
+        let error = help::unknown_entry(&office.view(), Kind::Tool, wrong);
+        let example = error.example.unwrap();
+        assert_eq!(error.did_you_mean, ["outbox"], "{wrong}");
+        assert_eq!(
+            (&example["tool"], &example["arguments"]["action"]),
+            (&json!("run_tool_confirmed"), &json!("send-message"))
+        );
+    }
+}
+
+#[test]
+fn an_action_of_another_entry_is_pointed_out() {
+    let office = office();
+    let error = help::unknown_action(&office.view(), office.entry("outbox"), Some("find-slots")).to_value();
+    assert!(error["message"].as_str().unwrap().ends_with("tool `calendar` has"), "{error}");
+    assert_eq!(error["example"]["arguments"]["tool"], "calendar");
+}
+
+#[test]
+fn an_entry_of_several_actions_asks_for_one() {
+    let office = office();
+    let error = help::unknown_action(&office.view(), office.entry("xlsx"), None);
+    assert_eq!(
+        (error.error, error.did_you_mean),
+        ("missing_action", vec!["list-sheets".to_owned(), "read-sheet".to_owned()])
+    );
+    let vault = vault();
+    let error = help::unknown_action(&vault.view(), vault.entry("vault"), None).to_value();
+    assert!(error.get("did_you_mean").is_none(), "20 actions are no suggestion: {error}");
+    assert_eq!(error["example"], json!({"tool": "capabilities", "arguments": {"name": "vault"}}));
+}
+
+#[test]
+fn a_nameless_action_is_called_without_a_name() {
+    let office = office();
+    let error = help::unknown_action(&office.view(), office.entry("hello-world"), Some("greet")).to_value();
+    assert!(error["message"].as_str().unwrap().contains("leave `action` out"), "{error}");
+    assert_eq!(error["example"], json!({"tool": "run_tool", "arguments": {"tool": "hello-world", "args": {}}}));
+}
+
+#[test]
+fn an_empty_catalog_has_help_too() {
+    let house = House::of(Catalog::default());
+    assert_eq!(ask(&house, json!({}))["counts"]["tools"], 0);
+    assert_eq!(ask(&house, json!({"search": "anything"}))["matches"], json!([]));
+    assert_eq!(ask(&house, json!({"name": "anything"}))["error"], "unknown_name");
+    let lone = House::new(vec![agent("a", "").alone(Vec::new())], Vec::new());
+    let answer: Value = ask(&lone, json!({"name": "zzz"}));
+    assert_eq!(answer["error"], "unknown_name");
+}
