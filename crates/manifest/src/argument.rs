@@ -32,10 +32,13 @@ pub(crate) struct Draft {
 impl Draft {
     /// How a value fails to fit what a [`Fitting`] of this argument knows; nothing where that cannot be said.
     pub(crate) fn misfits(&self, fitting: &Fitting<'_>, value: &Value, findings: &mut Findings<'_, '_>) -> Vec<Misfit> {
+        /// What compiling the smallest pattern costs, in parts.
+        const SMALLEST: u64 = 100;
         /// How many bytes of text are matched for as much work as one more copy of the pattern makes.
         const BYTES_PER_COPY: u64 = 1000;
         let text = value.as_str().map_or(0, str::len) as u64;
-        let work = self.pattern_parts.saturating_mul(1 + text / BYTES_PER_COPY);
+        let work = (self.pattern_parts + SMALLEST).saturating_mul(1 + text / BYTES_PER_COPY);
+        let work = if self.argument.pattern.is_some() { work } else { 0 };
         if !self.typed || !findings.afford_match(work) {
             return Vec::new();
         }

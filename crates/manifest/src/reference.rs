@@ -249,6 +249,8 @@ pub const MOST_ACTIONS: usize = 5000;
 pub const MOST_ARGUMENTS: usize = 200;
 /// The most items of any other list.
 pub const MOST_ITEMS: usize = 1000;
+/// The most characters of an output schema, or of prose about a result, that stands as text.
+pub const MOST_OUTPUT_TEXT: usize = 100_000;
 /// The most names that `env` lets through.
 pub const MOST_VARIABLES: usize = 32;
 

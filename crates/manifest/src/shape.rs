@@ -8,20 +8,22 @@ use crate::diagnostic::{Position, quoted};
 use crate::findings::Findings;
 use crate::lint;
 use crate::nearest::{fold, nearest};
-use crate::reference::{AGENT, ARGUMENT_TYPES, Block, Form, Key, NameForm, TOOL, Word};
+use crate::reference::{AGENT, ARGUMENT_TYPES, Block, Form, Key, MOST_OUTPUT_TEXT, NameForm, TOOL, Word};
 use crate::rule;
 use crate::yaml::{Data, Node, Pair, check_json};
 
 /// Reports everything in a mapping that its table does not allow.
 pub(crate) fn check_block(node: &Node<'_>, block: &Block, findings: &mut Findings<'_, '_>) {
     let Some(pairs) = node.mapping() else { return no_block(node, block, findings) };
+    // A key that is there under another name is not told a second time as missing.
+    let mut meant: Vec<&str> = Vec::new();
     for pair in pairs {
         match block.key(&pair.key) {
             Some(key) => check_pair(pair, key, findings),
-            None => unknown_key(pair, block, findings),
+            None => meant.extend(unknown_key(pair, block, findings)),
         }
     }
-    for key in block.keys().filter(|key| key.required) {
+    for key in block.keys().filter(|key| key.required && !meant.contains(&key.name)) {
         let pair = pairs.iter().find(|pair| pair.key == key.name);
         if pair.is_none_or(|pair| pair.value.is_null()) {
             missing_key(key, pair, node, block, findings);
@@ -76,7 +78,9 @@ fn check_form(node: &Node<'_>, place: Place<'_>, form: &Form, findings: &mut Fin
         Form::JsonMapping | Form::Schema => check_mapping(node, place, form, findings),
         Form::Output => match &node.data {
             Data::Mapping(_) => check_value(node, findings),
-            Data::Scalar { .. } | Data::List(_) | Data::Broken => check_text(node, place, form, None, false, findings),
+            Data::Scalar { .. } | Data::List(_) | Data::Broken => {
+                check_text(node, place, form, Some(MOST_OUTPUT_TEXT), false, findings)
+            }
         },
         Form::Word(words) => check_word(node, place, words, form, findings),
         Form::List { of, most } => check_list(node, place, of, *most, form, findings),
@@ -280,12 +284,15 @@ fn missing_key(key: &Key, pair: Option<&Pair<'_>>, node: &Node<'_>, block: &Bloc
     });
 }
 
-fn unknown_key(pair: &Pair<'_>, block: &Block, findings: &mut Findings<'_, '_>) {
+/// Reports a key that the mapping does not have, and gives the one that was most likely meant.
+fn unknown_key(pair: &Pair<'_>, block: &Block, findings: &mut Findings<'_, '_>) -> Option<&'static str> {
+    // Whoever has written hundreds of wrong keys is told no more, and looked up no more.
+    let meant =
+        if findings.is_full() { None } else { meant_word(&pair.key, block.keys().map(|key| (key.name, key.also))) };
     findings.add_with_help(&rule::UNKNOWN_KEY, pair.at, || {
-        let known = block.keys().map(|key| (key.name, key.also));
         let help = if block.name == TOOL.name && AGENT.key(&pair.key).is_some() {
             format!("`{}` belongs in an agent's manifest, `agents/<name>/agent.yaml`", pair.key)
-        } else if let Some(name) = meant_word(&pair.key, known) {
+        } else if let Some(name) = meant {
             format!("did you mean `{name}`?")
         } else {
             let names: Vec<&str> = block.keys().map(|key| key.name).collect();
@@ -293,6 +300,7 @@ fn unknown_key(pair: &Pair<'_>, block: &Block, findings: &mut Findings<'_, '_>) 
         };
         (format!("{} has no key {}", block.one, quoted(&pair.key)), Some(help))
     });
+    meant
 }
 
 /// The known word that a wrong one means: another spelling of it, a word that people use for it, its beginning, or a

@@ -3,6 +3,7 @@
 
 use std::fs;
 use std::path::Path;
+use std::time::{Duration, Instant};
 
 use gatelatch_manifest::diagnostic::{Severity, render};
 use gatelatch_registry::catalog::{CompiledFile, Kind, Origin};
@@ -246,4 +247,42 @@ fn loading_twice_gives_the_same() {
     let (one, other) = (load_folder(&folder), load_folder(&folder));
     assert_eq!(one.findings, other.findings);
     assert_eq!(names(&one), names(&other));
+}
+
+/// A tool of five actions with arguments, triggers, examples and output schemas, as catalogs have them.
+fn large_tool(name: &str) -> String {
+    let action = |n: usize| {
+        format!(
+            "  - name: list-things-{n}\n    description: Lists the things of kind {n}, page by page.\n    args:\n      \
+             - {{name: path, type: path, required: true, description: Workbook to read from}}\n      \
+             - {{name: max-results, type: integer, minimum: 1, maximum: 100, description: Cap rows returned}}\n      \
+             - {{name: filter, type: string, pattern: '^[a-z]\\w{{0,40}}$', description: A column's name}}\n    \
+             output_schema: '{{\"type\": \"object\", \"properties\": {{\"rows\": {{\"type\": \"array\"}}}}}}'\n    \
+             examples: [{{args: {{path: a.xlsx, filter: amount}}}}]\n    triggers: [spreadsheet, excel]\n"
+        )
+    };
+    let head = "description: Reads workbooks.\nversion: 1.0.0\nruntime: python\nentrypoint: main.py\nactions:\n";
+    format!("name: {name}\n{head}{}", (0..5).map(action).collect::<String>())
+}
+
+#[test]
+fn three_hundred_tools_load_quickly_and_in_order() {
+    let folder = TempDir::new().unwrap();
+    let names: Vec<String> = (0..300).map(|n| format!("tool-{n:03}")).collect();
+    for name in &names {
+        put(folder.path(), &format!("tools/{name}/tool.yaml"), &large_tool(name));
+        put(folder.path(), &format!("tools/{name}/main.py"), "");
+    }
+    let mut best = Duration::MAX;
+    for _ in 0..5 {
+        let start = Instant::now();
+        let loaded = load_folder(&folder);
+        best = best.min(start.elapsed());
+        assert_eq!(render(&loaded.findings), "");
+        assert_eq!(self::names(&loaded), names);
+    }
+    println!("300 tools of {} bytes each: {best:?}", large_tool("tool-000").len());
+    // A tenth of a second is far above what a release build needs and far below what a person notices.
+    let most = Duration::from_millis(if cfg!(debug_assertions) { 2500 } else { 100 });
+    assert!(best < most, "{best:?}");
 }
