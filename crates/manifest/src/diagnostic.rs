@@ -301,6 +301,22 @@ mod tests {
     }
 
     #[test]
+    fn a_finding_as_json_has_its_code_name_and_place() {
+        let source = Source::new("tool.yaml", "nam: b\n");
+        let at = Position { line: 1, column: 1 };
+        let placed = source.diagnose(&rule::UNKNOWN_KEY, at, "m".to_owned(), None).to_value();
+        assert_eq!(
+            placed,
+            json!({
+                "code": "M020", "name": "unknown_key", "severity": "error", "file": "tool.yaml", "line": 1, "column": 1,
+                "message": "m", "help": rule::UNKNOWN_KEY.way_out,
+            })
+        );
+        let whole = Diagnostic::whole_file(&rule::SHADOWED, "f", "m".to_owned()).to_value();
+        assert_eq!((&whole["line"], &whole["severity"]), (&Value::Null, &json!("warning")));
+    }
+
+    #[test]
     fn lines_end_as_yaml_says() {
         let source = Source::new("f", "a\r\nb\rc\nd");
         assert_eq!(

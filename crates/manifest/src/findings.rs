@@ -100,3 +100,37 @@ impl<'s, 'a> Findings<'s, 'a> {
         self.list
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_error_that_comes_after_too_many_warnings_still_counts() {
+        let source = Source::new("f", "");
+        let mut findings = Findings::new(&source);
+        for line in 1..=300 {
+            findings.add(&rule::EMPTY_VALUE, Position { line, column: 1 }, || "warning".to_owned());
+        }
+        assert!(!findings.has_error());
+        findings.add(&rule::UNKNOWN_KEY, Position { line: 301, column: 1 }, || "error".to_owned());
+        findings.add(&rule::UNKNOWN_KEY, Position { line: 302, column: 1 }, || "error".to_owned());
+        assert!(findings.has_error());
+        let list = findings.finish();
+        assert_eq!(list.len(), MOST + 1);
+        assert_eq!(list.iter().filter(|finding| finding.severity == Severity::Error).count(), 1);
+        assert_eq!(list.last().map(|finding| finding.code), Some(rule::TOO_MANY_FINDINGS.code));
+    }
+
+    #[test]
+    fn findings_come_in_the_order_of_their_places() {
+        let source = Source::new("f", "");
+        let mut findings = Findings::new(&source);
+        for (line, column) in [(2, 1), (1, 5), (1, 2)] {
+            findings.add(&rule::UNKNOWN_KEY, Position { line, column }, String::new);
+        }
+        let places: Vec<(u32, u32)> =
+            findings.finish().iter().filter_map(|finding| finding.position).map(|at| (at.line, at.column)).collect();
+        assert_eq!(places, [(1, 2), (1, 5), (2, 1)]);
+    }
+}

@@ -37,7 +37,8 @@ pub(crate) fn compile(text: &str) -> Result<Regex, regex::Error> {
     regex::RegexBuilder::new(text).size_limit(COMPILED_SIZE).build()
 }
 
-/// How much work merely reading a pattern makes, guessed from its look: classes are expensive, and far more so when case
+/// How much work merely reading a pattern makes, guessed from its look: classes are expensive, and far more so when
+/// case
 /// does not count.
 pub(crate) fn reading_cost(text: &str) -> u64 {
     const CLASS: u64 = 20;

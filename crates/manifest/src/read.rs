@@ -1,7 +1,8 @@
 //! From a manifest's bytes to its document, or to everything that is wrong with it.
 //!
 //! Start at [`tool`], [`agent`] or [`skill`]: each takes the label that findings show, the name of the entry's folder,
-//! the bytes, and a way to ask which files stand beside the manifest. None of them fails: a broken manifest is a `Read` without a document.
+//! the bytes, and a way to ask which files stand beside the manifest. None of them fails: a broken manifest is a `Read`
+//! without a document.
 
 use crate::diagnostic::{Diagnostic, Position, Source};
 use crate::document::{EntryManifest, Kind, SettingsManifest, SkillManifest};

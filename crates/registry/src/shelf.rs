@@ -181,7 +181,8 @@ fn open_entry(
     }
 }
 
-/// A manifest's bytes; `None` when there is no such file. Nothing but a regular file is opened, since a pipe would never
+/// A manifest's bytes; `None` when there is no such file. Nothing but a regular file is opened, since a pipe would
+/// never
 /// end, and nothing larger than a manifest may be is read.
 fn read_file(path: &Path) -> Result<Option<Vec<u8>>, Box<Diagnostic>> {
     let label = path.display().to_string();
