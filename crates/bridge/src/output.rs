@@ -9,7 +9,7 @@ use serde_json::Value;
 /// The sentence names the place and the rule, never the value that stands there.
 pub fn mismatch(action: &ActionManifest, result: &Value) -> Option<String> {
     let Some(OutputManifest::Schema(schema)) = &action.output else { return None };
-    let validator = match jsonschema::validator_for(schema) {
+    let validator = match gatelatch_manifest::schema::validator(schema) {
         Ok(validator) => validator,
         // The manifest reader refuses such a schema, so this is a schema that it reads otherwise: say so, hide nothing.
         Err(_) => return Some("the declared output schema cannot be used".to_owned()),
