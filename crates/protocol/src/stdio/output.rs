@@ -223,7 +223,7 @@ mod tests {
         });
         let length = HELD_BYTES as usize / 3;
         for line in 0..10 {
-            output.send(vec![line; length]).await;
+            timeout(Duration::from_secs(20), output.send(vec![line; length])).await.unwrap();
         }
         assert!(output.finish(Duration::from_secs(20)).await.is_none());
         let read = reader.join().unwrap().unwrap();
