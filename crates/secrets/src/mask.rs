@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 use std::ops::Range;
 use std::sync::Arc;
 
-use aho_corasick::AhoCorasick;
+use aho_corasick::{AhoCorasick, AhoCorasickKind};
 use gatelatch_spawn::child::ByteFilter;
 
 use crate::form::{Borders, forms, is_base64};
@@ -39,7 +39,9 @@ impl Mask {
         }
         let (sorted, forms): (Vec<Vec<u8>>, Vec<Form>) = texts.into_iter().unzip();
         let longest = sorted.iter().map(Vec::len).max().unwrap_or(0);
-        Mask { search: AhoCorasick::new(&sorted).ok(), forms, sorted, longest }
+        // Of the kinds of search the one that is made soonest: a loan lives for one call.
+        let search = AhoCorasick::builder().kind(Some(AhoCorasickKind::NoncontiguousNFA)).build(&sorted).ok();
+        Mask { search, forms, sorted, longest }
     }
 
     /// Where the longest tail starts that may be the beginning of a form whose rest is still to come.
