@@ -2,12 +2,14 @@
 //! environment.
 
 use std::collections::BTreeMap;
+use std::io::Read as _;
 use std::path::{Path, PathBuf};
 
 use gatelatch_gate::decision::{AskedBy, Policy};
 use gatelatch_manifest::document::SettingsManifest;
-use gatelatch_manifest::read::{self, Read};
+use gatelatch_manifest::read::{self, MOST_BYTES, Read};
 use gatelatch_registry::catalog::Catalog;
+use gatelatch_spawn::child::RUN_VARIABLE;
 
 use crate::exit::UsageError;
 use crate::options::Place;
@@ -34,18 +36,29 @@ pub(crate) const VARIABLES: &[(&str, &str)] = &[
     ("GATELATCH_XLSX_WRITE_ROOTS", "folders that the workbook reader may write, separated like PATH"),
 ];
 
-/// This process's environment, as text; a variable that is no UTF-8 is left out.
+/// This process's environment, as text.
 #[derive(Clone, Debug)]
 pub(crate) struct Environment {
+    /// Every variable whose name and value are UTF-8.
     pub(crate) variables: BTreeMap<String, String>,
+    /// Settings whose value is not.
+    unreadable: Vec<String>,
 }
 
 impl Environment {
     #[expect(clippy::disallowed_methods, reason = "the one place that reads the environment")]
     pub(crate) fn of_this_process() -> Environment {
-        let variables =
-            std::env::vars_os().filter_map(|(name, value)| Some((name.into_string().ok()?, value.into_string().ok()?)));
-        Environment { variables: variables.collect() }
+        let mut environment = Environment { variables: BTreeMap::new(), unreadable: Vec::new() };
+        for (name, value) in std::env::vars_os() {
+            match (name.into_string(), value.into_string()) {
+                (Ok(name), Ok(value)) => {
+                    environment.variables.insert(name, value);
+                }
+                (Ok(name), Err(_)) if name.starts_with("GATELATCH_") => environment.unreadable.push(name),
+                _ => {}
+            }
+        }
+        environment
     }
 
     pub(crate) fn text(&self, name: &str) -> Option<&str> {
@@ -67,9 +80,13 @@ pub(crate) struct Settings {
 impl Settings {
     /// Reads the settings for a command typed in `folder`.
     pub(crate) fn read(place: &Place, environment: &Environment, folder: &Path) -> anyhow::Result<Settings> {
+        if let Some(name) = environment.unreadable.first() {
+            return Err(UsageError::new(format!("{name} is no UTF-8 text"), "set it anew, or unset it").into());
+        }
         let path = match place.config.clone().or_else(|| environment.text("GATELATCH_CONFIG").map(PathBuf::from)) {
             Some(path) => Some(path),
-            None => folder.ancestors().map(|above| above.join(FILE)).find(|path| path.is_file()),
+            // Whatever bears the name is meant: a link that leads nowhere is an error, not an absence.
+            None => folder.ancestors().map(|above| above.join(FILE)).find(|path| path.symlink_metadata().is_ok()),
         };
         let file = match &path {
             Some(path) => read_file(&folder.join(path))?,
@@ -79,25 +96,31 @@ impl Settings {
         let catalogs: Vec<PathBuf> = if !place.catalog.is_empty() {
             place.catalog.clone()
         } else if let Some(list) = environment.text("GATELATCH_CATALOG") {
-            std::env::split_paths(list).collect()
+            // An empty piece would mean the working folder, which nobody has named.
+            std::env::split_paths(list).filter(|piece| !piece.as_os_str().is_empty()).collect()
         } else {
             file.catalog.iter().map(|dir| beside.join(dir)).collect()
         };
         for catalog in &catalogs {
             refuse_no_catalog(catalog, &folder.join(catalog))?;
         }
+        // Of two settings of the gate the stricter holds, wherever it stands: a variable cannot take back what the file
+        // demands. The reader of the file knows its words.
+        let filed = file.confirm.as_deref().and_then(asked_by).unwrap_or(AskedBy::Client);
         let asked_by = match environment.text("GATELATCH_CONFIRM") {
-            Some(word) => asked_by(word).ok_or_else(|| {
+            Some(word) => asked_by(word).map(|asked_by| asked_by.max(filed)).ok_or_else(|| {
                 let message = format!("GATELATCH_CONFIRM is `{word}`, which is no way of asking");
                 UsageError::new(message, "write client, elicit or ticket")
             })?,
-            // The reader of the file knows the words.
-            None => file.confirm.as_deref().and_then(asked_by).unwrap_or(AskedBy::Client),
+            None => filed,
         };
-        let deny = match environment.text("GATELATCH_DENY_IRREVERSIBLE") {
+        let deny = match environment.variables.get("GATELATCH_DENY_IRREVERSIBLE") {
             Some(word) => truth("GATELATCH_DENY_IRREVERSIBLE", word)?,
-            None => file.deny_irreversible.unwrap_or(false),
+            None => false,
         };
+        // Whatever runs within a run has no human before it, even if it starts a server or a terminal of its own.
+        let within_a_run = environment.variables.contains_key(RUN_VARIABLE);
+        let deny = deny || within_a_run || file.deny_irreversible.unwrap_or(false);
         let max_bytes = match environment.text("GATELATCH_CAPABILITIES_MAX_BYTES") {
             Some(text) => text.parse().map_err(|_| {
                 UsageError::new(
@@ -152,10 +175,18 @@ pub(crate) fn refuse_unknown_variables(environment: &Environment, catalog: &Cata
 }
 
 fn read_file(path: &Path) -> Result<SettingsManifest, UsageError> {
-    let bytes = std::fs::read(path).map_err(|error| {
-        let message = format!("cannot read the settings file `{}`: {error}", path.display());
+    let cannot = |why: String| {
+        let message = format!("cannot read the settings file `{}`: {why}", path.display());
         UsageError::new(message, "name a file that is there, or leave --config and GATELATCH_CONFIG out")
-    })?;
+    };
+    // A pipe would be waited for, a device read without end.
+    let metadata = std::fs::metadata(path).map_err(|error| cannot(error.to_string()))?;
+    if !metadata.is_file() {
+        return Err(cannot("it is no regular file".to_owned()));
+    }
+    let mut bytes = Vec::new();
+    let mut file = std::fs::File::open(path).map_err(|error| cannot(error.to_string()))?.take(MOST_BYTES as u64 + 1);
+    file.read_to_end(&mut bytes).map_err(|error| cannot(error.to_string()))?;
     let Read { document, findings } = read::settings(&path.display().to_string(), &bytes);
     let told: Vec<String> = findings.iter().map(ToString::to_string).collect();
     document.ok_or_else(|| UsageError { message: told.join("\n"), help: None })
@@ -183,7 +214,8 @@ mod tests {
     use super::*;
 
     fn environment(pairs: &[(&str, &str)]) -> Environment {
-        Environment { variables: pairs.iter().map(|(name, value)| ((*name).to_owned(), (*value).to_owned())).collect() }
+        let variables = pairs.iter().map(|(name, value)| ((*name).to_owned(), (*value).to_owned()));
+        Environment { variables: variables.collect(), unreadable: Vec::new() }
     }
 
     fn place() -> Place {
@@ -206,7 +238,7 @@ mod tests {
         let set = environment(&[("GATELATCH_CATALOG", x.to_str().unwrap()), ("GATELATCH_DENY_IRREVERSIBLE", "0")]);
         let from_variable = Settings::read(&place(), &set, &below).unwrap();
         assert_eq!(from_variable.catalogs, [x]);
-        assert!(!from_variable.policy.deny_irreversible);
+        assert!(from_variable.policy.deny_irreversible, "a variable cannot take back what the file demands");
         let flag = Place { catalog: vec![y.clone()], config: None, log_file: None };
         assert_eq!(Settings::read(&flag, &set, &below).unwrap().catalogs, [y]);
     }
@@ -223,6 +255,19 @@ mod tests {
         assert!(
             Settings::read(&place(), &environment(&[("GATELATCH_DENY_IRREVERSIBLE", "maybe")]), folder.path()).is_err()
         );
+    }
+
+    #[test]
+    fn of_two_settings_of_the_gate_the_stricter_holds_and_within_a_run_nothing_is_confirmed() {
+        let folder = tempfile::tempdir().unwrap();
+        let read =
+            |pairs: &[(&str, &str)]| Settings::read(&place(), &environment(pairs), folder.path()).unwrap().policy;
+        assert!(!read(&[]).deny_irreversible);
+        assert!(read(&[(RUN_VARIABLE, "x")]).deny_irreversible);
+        assert!(read(&[(RUN_VARIABLE, ""), ("GATELATCH_DENY_IRREVERSIBLE", "0")]).deny_irreversible);
+        std::fs::write(folder.path().join(FILE), "confirm: ticket\n").unwrap();
+        assert_eq!(read(&[("GATELATCH_CONFIRM", "client")]).asked_by, AskedBy::Ticket);
+        assert!(Settings::read(&place(), &environment(&[("GATELATCH_DENY_IRREVERSIBLE", "")]), folder.path()).is_err());
     }
 
     #[test]

@@ -169,7 +169,7 @@ impl Road {
         let cache_folder = cache_folder(&environment, &folder);
         let uses = environment.variables.get(USES_VARIABLE).map(|text| Uses::from_text(text));
         let mut variables = environment.variables;
-        hand_on_catalogs(&mut variables, &settings, &folder);
+        hand_on_catalogs(&mut variables, &settings, &folder)?;
         let host = Host { environment: variables, working_folder: folder, cache_folder, own_program };
         let bridge = Bridge::new(Parts {
             broken: broken(&findings),
@@ -222,14 +222,25 @@ pub(crate) fn absolute(folder: &Path, path: &Path) -> PathBuf {
 }
 
 /// An agent calls `gatelatch run` from its own folder: it must see the same catalogs, by absolute path.
-fn hand_on_catalogs(variables: &mut std::collections::BTreeMap<String, String>, settings: &Settings, folder: &Path) {
+fn hand_on_catalogs(
+    variables: &mut std::collections::BTreeMap<String, String>,
+    settings: &Settings,
+    folder: &Path,
+) -> Result<(), UsageError> {
     variables.remove("GATELATCH_CATALOG");
-    let absolute = settings.catalogs.iter().map(|catalog| absolute(folder, catalog));
-    if let Some(list) = std::env::join_paths(absolute).ok().and_then(|list| list.into_string().ok())
-        && !list.is_empty()
-    {
-        variables.insert("GATELATCH_CATALOG".to_owned(), list);
+    if settings.catalogs.is_empty() {
+        return Ok(());
     }
+    let absolute = settings.catalogs.iter().map(|catalog| absolute(folder, catalog));
+    let list = std::env::join_paths(absolute).ok().and_then(|list| list.into_string().ok());
+    let list = list.ok_or_else(|| {
+        UsageError::new(
+            "a catalog folder's path cannot be handed on to agents",
+            "move the folder to a path of plain text without the character that separates paths in PATH",
+        )
+    })?;
+    variables.insert("GATELATCH_CATALOG".to_owned(), list);
+    Ok(())
 }
 
 /// Where what must outlive a run is kept: the records of connected clients.

@@ -13,8 +13,8 @@ use tokio_util::sync::CancellationToken;
 use crate::group::{Exit, Group, Started};
 use crate::stream::Streams;
 
-/// How long a child that was asked to end may take over it.
-const GRACE: Duration = Duration::from_secs(2);
+/// How long a group that was asked to end may take before it is killed.
+pub const GRACE: Duration = Duration::from_secs(1);
 /// How often a group is looked at while it has its grace.
 const LOOK: Duration = Duration::from_millis(5);
 /// How long the pipes are read on once the group is gone: someone who left the group may hold them open for ever.

@@ -1,6 +1,7 @@
 //! `gatelatch operator`: the operator server over stdio.
 
 use std::sync::Arc;
+use std::time::Duration;
 
 use anyhow::Context;
 use gatelatch_manifest::diagnostic::Severity;
@@ -30,11 +31,14 @@ pub(crate) fn serve(place: &Place, environment: Environment) -> anyhow::Result<C
         say(&finding.to_string());
     }
     let operator = Operator::new(road.bridge, env!("CARGO_PKG_VERSION"));
+    // A child that ignores the request to end is killed a while later: the server must outlive that.
+    let limits =
+        StdioLimits { grace: gatelatch_spawn::child::GRACE + Duration::from_secs(3), ..StdioLimits::default() };
     let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build()?;
     let served = runtime.block_on(async {
         let stop = CancellationToken::new();
         tokio::spawn(stop_on_signal(stop.clone()));
-        serve_stdio(Arc::new(operator), std::io::stdin(), std::io::stdout(), StdioLimits::default(), stop).await
+        serve_stdio(Arc::new(operator), std::io::stdin(), std::io::stdout(), limits, stop).await
     });
     // A reader thread may still wait on standard input; it must not hold the process.
     runtime.shutdown_background();
@@ -47,15 +51,20 @@ pub(crate) async fn stop_on_signal(stop: CancellationToken) {
     #[cfg(unix)]
     {
         use tokio::signal::unix::{SignalKind, signal};
-        let (Ok(mut terminate), Ok(mut interrupt), Ok(mut hangup)) =
-            (signal(SignalKind::terminate()), signal(SignalKind::interrupt()), signal(SignalKind::hangup()))
-        else {
+        let listen = |kind| signal(kind).ok();
+        let (Some(mut terminate), Some(mut interrupt), Some(mut hangup), Some(mut quit)) = (
+            listen(SignalKind::terminate()),
+            listen(SignalKind::interrupt()),
+            listen(SignalKind::hangup()),
+            listen(SignalKind::quit()),
+        ) else {
             return;
         };
         tokio::select! {
             _ = terminate.recv() => {}
             _ = interrupt.recv() => {}
             _ = hangup.recv() => {}
+            _ = quit.recv() => {}
         }
     }
     #[cfg(not(unix))]
