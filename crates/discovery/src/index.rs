@@ -31,7 +31,7 @@ pub struct Index {
 }
 
 /// Which action or skill a document is, as places in the catalog's lists.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(crate) enum Target {
     /// An action of a tool or agent.
     Action {
@@ -42,6 +42,16 @@ pub(crate) enum Target {
     },
     /// Place in [`Catalog::skills`].
     Skill(u32),
+}
+
+impl Target {
+    /// The same for every document of one entry.
+    pub(crate) fn whole(self) -> Target {
+        match self {
+            Target::Action { entry, .. } => Target::Action { entry, action: 0 },
+            Target::Skill(_) => self,
+        }
+    }
 }
 
 /// The fields of a document, in the order of [`FIELDS`].
@@ -128,16 +138,16 @@ impl Index {
         synonym::prepare();
         let mut builder = Builder::default();
         for (entry_at, entry) in (0..).zip(catalog.entries()) {
+            let shared = builder.entry(entry);
             for (action_at, action) in (0..).zip(&entry.manifest.actions) {
-                builder.start(Target::Action { entry: entry_at, action: action_at });
-                builder.action(entry, action);
-                builder.finish();
+                let mut mentions = shared.clone();
+                builder.action(&mut mentions, entry, action);
+                builder.add(Target::Action { entry: entry_at, action: action_at }, mentions);
             }
         }
         for (skill_at, skill) in (0..).zip(catalog.skills()) {
-            builder.start(Target::Skill(skill_at));
-            builder.skill(skill);
-            builder.finish();
+            let mentions = builder.skill(skill);
+            builder.add(Target::Skill(skill_at), mentions);
         }
         builder.index()
     }
@@ -368,91 +378,111 @@ struct Builder {
     /// Terms in the order in which they came.
     terms: HashMap<String, u32>,
     /// What each surface form was filed under, so that it is stemmed once.
-    surfaces: HashMap<String, u32>,
+    surfaces: HashMap<String, Surface>,
     postings: Vec<Vec<Posting>>,
-    target: Option<Target>,
-    lengths: [u16; FIELD_COUNT],
-    counts: HashMap<u32, [u8; FIELD_COUNT]>,
 }
 
+#[derive(Clone, Copy)]
+struct Surface {
+    term: u32,
+    is_grammar: bool,
+}
+
+/// The words of one document, or of the part that an entry's documents share.
+#[derive(Clone, Default)]
+struct Mentions {
+    lengths: [u16; FIELD_COUNT],
+    /// A term and the field that it stands in, as often as it does.
+    terms: Vec<(u32, u8)>,
+}
+
+/// Of an entry's description each of its actions is filed under so many words.
+const ENTRY_WORDS: u16 = 64;
+
 impl Builder {
-    fn start(&mut self, target: Target) {
-        self.target = Some(target);
-        self.lengths = [0; FIELD_COUNT];
-        self.counts.clear();
+    fn entry(&mut self, entry: &Entry) -> Mentions {
+        let mut mentions = Mentions::default();
+        self.text(&mut mentions, Field::Entry, &entry.manifest.name);
+        if entry.manifest.actions.iter().any(|action| action.name.is_some()) {
+            self.text(&mut mentions, Field::EntryDescription, &entry.manifest.description);
+        }
+        mentions
     }
 
-    fn action(&mut self, entry: &Entry, action: &ActionManifest) {
-        self.text(Field::Name, action.name.as_deref().unwrap_or(&entry.manifest.name));
-        self.text(Field::Entry, &entry.manifest.name);
-        self.text(Field::Description, &action.description);
-        if action.name.is_some() {
-            self.text(Field::EntryDescription, &entry.manifest.description);
-        }
+    fn action(&mut self, mentions: &mut Mentions, entry: &Entry, action: &ActionManifest) {
+        self.text(mentions, Field::Name, action.name.as_deref().unwrap_or(&entry.manifest.name));
+        self.text(mentions, Field::Description, &action.description);
         for trigger in &action.triggers {
-            self.text(Field::Triggers, trigger);
+            self.text(mentions, Field::Triggers, trigger);
         }
         for argument in &action.args {
-            self.text(Field::Arguments, &argument.name);
-            self.text(Field::ArgumentText, &argument.description);
+            self.text(mentions, Field::Arguments, &argument.name);
+            self.text(mentions, Field::ArgumentText, &argument.description);
             for choice in argument.choices.iter().filter_map(|choice| choice.as_str()) {
-                self.text(Field::ArgumentText, choice);
+                self.text(mentions, Field::ArgumentText, choice);
             }
         }
         for example in &action.examples {
-            self.text(Field::Examples, example.description.as_deref().unwrap_or_default());
+            self.text(mentions, Field::Examples, example.description.as_deref().unwrap_or_default());
             for value in example.args.values().filter_map(|value| value.as_str()) {
-                self.text(Field::Examples, value);
+                self.text(mentions, Field::Examples, value);
             }
         }
     }
 
-    fn skill(&mut self, skill: &Skill) {
-        self.text(Field::Name, &skill.manifest.name);
-        self.text(Field::Entry, &skill.manifest.name);
-        self.text(Field::Description, &skill.manifest.description);
+    fn skill(&mut self, skill: &Skill) -> Mentions {
+        let mut mentions = Mentions::default();
+        self.text(&mut mentions, Field::Name, &skill.manifest.name);
+        self.text(&mut mentions, Field::Entry, &skill.manifest.name);
+        self.text(&mut mentions, Field::Description, &skill.manifest.description);
+        mentions
     }
 
-    fn text(&mut self, field: Field, text: &str) {
-        let at = field as usize;
+    fn text(&mut self, mentions: &mut Mentions, field: Field, text: &str) {
         // Names and triggers are short and meant: `like`, `who-am-i`. Elsewhere grammar is only noise.
         let keeps_grammar = matches!(field, Field::Name | Field::Entry | Field::Triggers);
+        let most = if matches!(field, Field::EntryDescription) { ENTRY_WORDS } else { u16::MAX };
+        let at = field as usize;
         words::scan(text, &mut |word, role| {
-            if !keeps_grammar && words::weight(word) == Weight::Grammar {
+            let surface = match self.surfaces.get(word) {
+                Some(surface) => *surface,
+                None => self.file(word),
+            };
+            if (surface.is_grammar && !keeps_grammar) || mentions.lengths[at] >= most {
                 return;
             }
             if role != Role::Joined {
-                self.lengths[at] = self.lengths[at].saturating_add(1);
+                mentions.lengths[at] += 1;
             }
-            let term = match self.surfaces.get(word) {
-                Some(term) => *term,
-                None => self.file(word),
-            };
-            let counts = self.counts.entry(term).or_default();
-            counts[at] = counts[at].saturating_add(1);
+            mentions.terms.push((surface.term, at as u8));
         });
     }
 
     /// The number of a surface form that is met for the first time.
-    fn file(&mut self, word: &str) -> u32 {
+    fn file(&mut self, word: &str) -> Surface {
         let next = self.postings.len() as u32;
         let term = *self.terms.entry(words::stem(word)).or_insert(next);
         if term == next {
             self.postings.push(Vec::new());
         }
-        self.surfaces.insert(word.to_owned(), term);
-        term
+        let surface = Surface { term, is_grammar: words::weight(word) == Weight::Grammar };
+        self.surfaces.insert(word.to_owned(), surface);
+        surface
     }
 
-    fn finish(&mut self) {
-        let Some(target) = self.target.take() else {
-            return;
-        };
+    fn add(&mut self, target: Target, mut mentions: Mentions) {
         let document = self.documents.len() as u32;
-        self.documents.push(Document { target, lengths: self.lengths });
-        for (term, counts) in self.counts.drain() {
+        self.documents.push(Document { target, lengths: mentions.lengths });
+        mentions.terms.sort_unstable();
+        for of_term in mentions.terms.chunk_by(|(one, _), (other, _)| one == other) {
+            let mut posting = Posting { document, counts: [0; FIELD_COUNT] };
+            for (_, field) in of_term {
+                let count = &mut posting.counts[usize::from(*field)];
+                *count = count.saturating_add(1);
+            }
+            let term = of_term.first().map_or(0, |(term, _)| *term);
             if let Some(postings) = self.postings.get_mut(term as usize) {
-                postings.push(Posting { document, counts });
+                postings.push(posting);
             }
         }
     }

@@ -130,18 +130,33 @@ static STOP_WORDS: LazyLock<HashMap<&'static str, Weight>> = LazyLock::new(|| {
 
 /// Splits normalised text into runs: letters, digits and marks, with single joining characters between them.
 fn scan_normal(text: &str, each: &mut dyn FnMut(&str, Role)) {
-    let mut run = Run::default();
-    let mut characters = text.chars().peekable();
-    while let Some(c) = characters.next() {
-        if is_word(c) {
-            run.push(c);
-        } else if is_joint(c) && !run.is_empty() && characters.peek().is_some_and(|next| is_word(*next)) {
-            run.joint(c);
+    let mut rest = text;
+    while let Some(start) = rest.find(is_word) {
+        let from_run = &rest[start..];
+        let end = run_end(from_run);
+        let run = &from_run[..end];
+        // Most of all text: a word in small letters, which needs no splitting and no folding.
+        if run.bytes().all(|byte| byte.is_ascii_lowercase()) {
+            if run.len() <= LONGEST {
+                each(run, Role::Whole);
+            }
         } else {
-            run.finish(each);
+            split_run(run, each);
+        }
+        rest = &from_run[end..];
+    }
+}
+
+/// Where a run that begins the text ends.
+fn run_end(text: &str) -> usize {
+    let mut characters = text.char_indices().peekable();
+    while let Some((at, c)) = characters.next() {
+        let joins = is_joint(c) && characters.peek().is_some_and(|(_, next)| is_word(*next));
+        if !is_word(c) && !joins {
+            return at;
         }
     }
-    run.finish(each);
+    text.len()
 }
 
 fn is_word(c: char) -> bool {
@@ -155,57 +170,27 @@ fn is_joint(c: char) -> bool {
 /// What follows an apostrophe and says nothing: `user's`, `don't`, `we'll`.
 const CLITICS: [&str; 7] = ["s", "t", "ll", "re", "ve", "d", "m"];
 
-/// A run of characters without a gap: `list-messages`, `getUserInfo`, `word`.
-#[derive(Default)]
-struct Run {
-    /// The pieces between joining characters, as written.
-    pieces: Vec<String>,
-    current: String,
-    after_apostrophe: bool,
-}
-
-impl Run {
-    fn is_empty(&self) -> bool {
-        self.current.is_empty() && self.pieces.is_empty()
-    }
-
-    fn push(&mut self, c: char) {
-        self.current.push(c);
-    }
-
-    fn joint(&mut self, c: char) {
-        self.close_piece();
-        self.after_apostrophe = matches!(c, '\'' | '’');
-    }
-
-    fn close_piece(&mut self) {
-        let piece = std::mem::take(&mut self.current);
-        let clitic = self.after_apostrophe && CLITICS.contains(&piece.to_lowercase().as_str());
-        self.after_apostrophe = false;
-        if !piece.is_empty() && !clitic {
-            self.pieces.push(piece);
+/// A run of characters without a gap, word by word: `list-messages`, `getUserInfo`, `don't`.
+fn split_run(run: &str, each: &mut dyn FnMut(&str, Role)) {
+    let mut words: Vec<String> = Vec::new();
+    let mut after_apostrophe = false;
+    for piece in run.split_inclusive(is_joint) {
+        let bare = piece.trim_end_matches(is_joint);
+        let clitic = after_apostrophe && CLITICS.iter().any(|clitic| bare.eq_ignore_ascii_case(clitic));
+        if !clitic && !bare.is_empty() {
+            split_piece(bare, &mut words);
         }
+        after_apostrophe = piece.ends_with(['\'', '’']);
     }
-
-    fn finish(&mut self, each: &mut dyn FnMut(&str, Role)) {
-        if self.is_empty() {
-            return;
-        }
-        self.close_piece();
-        let mut words: Vec<String> = Vec::new();
-        for piece in self.pieces.drain(..) {
-            split_piece(&piece, &mut words);
-        }
-        words.retain(|word| !word.is_empty() && word.len() <= LONGEST);
-        let role = if words.len() == 1 { Role::Whole } else { Role::Part };
-        for word in &words {
-            emit(word, role, each);
-        }
-        if (2..=3).contains(&words.len()) && words.iter().any(|word| word.len() > 1) {
-            let joined = words.concat();
-            if joined.len() <= LONGEST && !joined.chars().any(is_unspaced) {
-                each(&joined, Role::Joined);
-            }
+    words.retain(|word| !word.is_empty() && word.len() <= LONGEST);
+    let role = if words.len() == 1 { Role::Whole } else { Role::Part };
+    for word in &words {
+        emit(word, role, each);
+    }
+    if (2..=3).contains(&words.len()) && words.iter().any(|word| word.len() > 1) {
+        let joined = words.concat();
+        if joined.len() <= LONGEST && !joined.chars().any(is_unspaced) {
+            each(&joined, Role::Joined);
         }
     }
 }

@@ -23,8 +23,7 @@ pub(super) fn action(view: &View<'_>, entry: &Entry, action: &ActionManifest) ->
 /// One entry: the full schema, or an index of its actions where that would be too large.
 pub(super) fn entry(view: &View<'_>, entry: &Entry) -> Value {
     let actions: Vec<&ActionManifest> = view.actions(entry).collect();
-    let full = full(view, entry, &actions);
-    if budget::bytes(&full) <= view.max_bytes {
+    if let Some(full) = full(view, entry, &actions) {
         return full;
     }
     match actions.as_slice() {
@@ -165,23 +164,33 @@ fn head(view: &View<'_>, entry: &Entry) -> Map<String, Value> {
     head
 }
 
-/// Everything about every action.
-fn full(view: &View<'_>, entry: &Entry, actions: &[&ActionManifest]) -> Value {
+/// Everything about every action, if that is small enough.
+fn full(view: &View<'_>, entry: &Entry, actions: &[&ActionManifest]) -> Option<Value> {
     let mut answer = head(view, entry);
     answer.insert("version".to_owned(), json!(entry.manifest.version));
-    answer.insert("actions".to_owned(), actions.iter().map(|action| full_action(view, entry, action)).collect());
+    let mut shown = Vec::new();
+    let mut size = 0;
+    for action in actions {
+        let action = full_action(view, entry, action);
+        size += budget::bytes(&action);
+        // A giant is left before it is built.
+        if size > view.max_bytes {
+            return None;
+        }
+        shown.push(action);
+    }
+    answer.insert("actions".to_owned(), Value::Array(shown));
     if actions.iter().any(|action| (view.effect)(entry, action).1) {
         let kind = entry.manifest.kind;
-        answer.insert(
-            "confirm".to_owned(),
-            json!(format!(
-                "{} refuses the actions marked `needs_human`; {} runs them once a human has agreed",
-                call::door(kind, false),
-                call::door(kind, true)
-            )),
+        let sentence = format!(
+            "{} refuses the actions marked `needs_human`; {} runs them once a human has agreed",
+            call::door(kind, false),
+            call::door(kind, true)
         );
+        answer.insert("confirm".to_owned(), json!(sentence));
     }
-    Value::Object(answer)
+    let answer = Value::Object(answer);
+    (budget::bytes(&answer) <= view.max_bytes).then_some(answer)
 }
 
 fn full_action(view: &View<'_>, entry: &Entry, action: &ActionManifest) -> Value {

@@ -135,6 +135,14 @@ impl Section {
         }
     }
 
+    /// The bytes that all names take at least.
+    fn names(&self) -> usize {
+        match &self.content {
+            Content::Ready(lines) => lines.iter().map(|line| line.name.len() + 3).sum(),
+            Content::NotReady(lines) => lines.iter().map(|(_, name, _)| name.len() + 3).sum(),
+        }
+    }
+
     /// The section at a level of detail; null when there is nothing to show.
     fn at(&self, level: usize) -> Value {
         match &self.content {
@@ -148,6 +156,9 @@ impl Section {
 
 /// The last level of either section; it shows nothing but the counts.
 const LAST_LEVEL: usize = 7;
+
+/// The first level that no longer shows every name.
+const FIRST_GROUPED: usize = 5;
 
 fn ready(lines: &[Line], level: usize) -> Value {
     let names = || lines.iter().map(|line| line.name.as_str()).collect::<Vec<_>>();
@@ -180,8 +191,8 @@ fn not_ready(lines: &[(Kind, String, String)], level: usize) -> Value {
             .map(|(kind, name, why)| json!({"kind": kind.as_str(), "name": name, "why": budget::cut(why, 200)}))
             .collect(),
         1 | 2 => json!(reasons(usize::MAX, &|why, names| json!({"why": budget::cut(why, 120), "names": names}))),
-        3 | 4 => json!(reasons(20, &|why, names| json!({"why": budget::cut(why, 120), "count": names.len()}))),
-        5 | 6 => json!(reasons(5, &|why, names| json!({"why": budget::cut(why, 60), "count": names.len()}))),
+        3..=5 => json!(reasons(20, &|why, names| json!({"why": budget::cut(why, 120), "count": names.len()}))),
+        6 => json!(reasons(5, &|why, names| json!({"why": budget::cut(why, 60), "count": names.len()}))),
         _ => Value::Null,
     }
 }
@@ -196,8 +207,10 @@ struct Shown<'a> {
 
 impl<'a> Shown<'a> {
     fn first(of: &'a Section) -> Shown<'a> {
-        let value = of.at(0);
-        Shown { of, level: 0, size: budget::bytes(&value), value }
+        // Levels that show every name need not be tried where the names alone are too many.
+        let level = if of.names() > LIMIT { FIRST_GROUPED } else { 0 };
+        let value = of.at(level);
+        Shown { of, level, size: budget::bytes(&value), value }
     }
 
     fn can_shrink(&self) -> bool {

@@ -1,6 +1,7 @@
 //! The door `{search}`: matching actions, name and description only.
 
 use std::cmp::Ordering;
+use std::collections::HashMap;
 
 use gatelatch_registry::catalog::Kind;
 use serde_json::{Map, Value, json};
@@ -49,14 +50,44 @@ pub(super) fn hits(view: &View<'_>, words: &str, scope: &Scope, limit: usize) ->
     let mut ranked = view.index.rank(words, &population);
     let total = ranked.len();
     let order = |a: &Ranked, b: &Ranked| b.score.total_cmp(&a.score).then_with(|| by_name(view, a.target, b.target));
-    if limit < total {
-        if limit > 0 {
-            ranked.select_nth_unstable_by(limit - 1, order);
-        }
-        ranked.truncate(limit);
+    let pool = limit.max(POOL);
+    if pool < total {
+        ranked.select_nth_unstable_by(pool, order);
+        ranked.truncate(pool);
     }
     ranked.sort_unstable_by(order);
+    if matches!(scope, Scope::Everywhere(_)) {
+        ranked = spread(ranked);
+    }
+    ranked.truncate(limit);
     (ranked.into_iter().filter_map(|ranked| hit(view, ranked)).collect(), total)
+}
+
+/// How many of the best hits are ordered at least, so that the order does not depend on how many are asked for.
+const POOL: usize = 128;
+
+/// Of the first so many places one entry takes at most [`MOST_OF_ONE`].
+const SPREAD_OVER: usize = 10;
+
+const MOST_OF_ONE: usize = 7;
+
+/// Gives the last of the first places to other entries than one that would take them all, if theirs are at least half as
+/// good: a large tool with many similar actions does not hide what others have.
+fn spread(ranked: Vec<Ranked>) -> Vec<Ranked> {
+    let mut taken: HashMap<Target, usize> = HashMap::new();
+    let (mut first, mut later): (Vec<Ranked>, Vec<Ranked>) = (Vec::new(), Vec::new());
+    for hit in ranked {
+        let taken = taken.entry(hit.target.whole()).or_default();
+        let good = later.first().is_none_or(|waiting| 2.0 * hit.score >= waiting.score);
+        if first.len() < SPREAD_OVER && *taken < MOST_OF_ONE && good {
+            *taken += 1;
+            first.push(hit);
+        } else {
+            later.push(hit);
+        }
+    }
+    first.append(&mut later);
+    first
 }
 
 fn within(view: &View<'_>, scope: &Scope, target: Target) -> bool {

@@ -170,6 +170,20 @@ fn a_kind_filters_what_is_found() {
 }
 
 #[test]
+fn a_large_tool_does_not_hide_what_a_small_one_has() {
+    let mut large = tool("suite", "A suite for everything.");
+    for number in 0..60 {
+        large = large.has(action(&format!("send-message-v{number}"), "Send a message to a person."));
+    }
+    let small =
+        tool("pager", "Wake whoever is on duty.").has(action("send-page", "Send a message to a person on duty."));
+    let house = House::new(vec![large, small], Vec::new());
+    let found = found(&house, "send a message to a person");
+    assert_eq!(found[7], "pager.send-page", "{found:?}");
+    assert_eq!(found.len(), 10);
+}
+
+#[test]
 fn equal_hits_are_in_order_of_name_whatever_the_order_of_the_manifests() {
     let twin = |name: &str| tool(name, "Twins.").has(action("b-do", "Do it.")).has(action("a-do", "Do it."));
     let forward = House::new(vec![twin("one"), twin("two"), twin("ten")], Vec::new());
