@@ -9,6 +9,7 @@ pub(crate) mod run;
 
 use std::borrow::Cow;
 use std::sync::{Arc, OnceLock};
+use std::time::Duration;
 
 use rmcp::ErrorData;
 use rmcp::ServerHandler;
@@ -52,6 +53,7 @@ pub(crate) struct Adapter {
     /// Every modern result carries it.
     server_info: MetaObject,
     tools: OnceLock<Vec<Tool>>,
+    silence: Duration,
     digest: OnceLock<String>,
     /// How many calls may still start.
     slots: Semaphore,
@@ -69,7 +71,12 @@ pub(crate) enum Misfit {
 }
 
 impl Adapter {
-    pub(crate) fn new(surface: Arc<dyn Surface>, concurrent_calls: usize, ending: CancellationToken) -> Adapter {
+    pub(crate) fn new(
+        surface: Arc<dyn Surface>,
+        concurrent_calls: usize,
+        silence: Duration,
+        ending: CancellationToken,
+    ) -> Adapter {
         let identity = surface.identity();
         let implementation = Implementation::new(&identity.name, &identity.version).with_title(&identity.title);
         let mut server_info = MetaObject::new();
@@ -81,6 +88,7 @@ impl Adapter {
         config.instructions = Some(identity.instructions.clone()).filter(|text| !text.is_empty());
         Adapter {
             config,
+            silence,
             server_info,
             tools: OnceLock::new(),
             digest: OnceLock::new(),
@@ -112,6 +120,7 @@ impl Adapter {
             token,
             peer: context.peer.clone(),
             cancelled: context.ct.clone(),
+            silence: self.silence,
         });
         let arguments = request.arguments.unwrap_or_default();
         let cancelled = context.ct.clone();

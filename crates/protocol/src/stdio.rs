@@ -45,6 +45,9 @@ pub struct StdioLimits {
     pub drain: Duration,
     /// How long cancelled calls may take to end, and then the client to read what is left.
     pub grace: Duration,
+    /// How long a call may be silent before a step of progress is sent for it, where the client asked for progress:
+    /// clients give up on a call that says nothing.
+    pub silence: Duration,
 }
 
 impl Default for StdioLimits {
@@ -55,6 +58,7 @@ impl Default for StdioLimits {
             max_held_bytes: 64 * 1024 * 1024,
             drain: Duration::from_secs(5),
             grace: Duration::from_secs(2),
+            silence: Duration::from_secs(15),
         }
     }
 }
@@ -119,7 +123,7 @@ async fn serve_boxed(
     let (closed, ending) = (CancellationToken::new(), CancellationToken::new());
     // Also when this future is dropped, nothing goes on.
     let _closed = closed.clone().drop_guard();
-    let adapter = Arc::new(Adapter::new(surface, limits.max_concurrent_calls, ending.clone()));
+    let adapter = Arc::new(Adapter::new(surface, limits.max_concurrent_calls, limits.silence, ending.clone()));
     let notices = Notices { output: output.clone(), closed: closed.clone() };
     let loop_of_notices = serve_directly(adapter.clone(), notices, None);
     let room_size = limits.max_held_bytes.min(Semaphore::MAX_PERMITS);

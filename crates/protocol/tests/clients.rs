@@ -107,6 +107,35 @@ fn default() -> StdioLimits {
 }
 
 #[test]
+fn a_call_that_says_nothing_for_a_while_is_said_to_be_running_where_progress_was_asked_for() {
+    let mut client = Client::new(StdioLimits { silence: Duration::from_millis(1), ..default() });
+    client.call(1, "slow");
+    client.send(&json!({"jsonrpc": "2.0", "id": 2, "method": "tools/call",
+        "params": {"name": "slow", "_meta": {"progressToken": "t"}}}));
+    let mut reached = -1.0;
+    for _ in 0..3 {
+        let step = client.answer();
+        assert_eq!(step["method"], "notifications/progress");
+        assert_eq!(step["params"]["progressToken"], "t");
+        let progress = step["params"]["progress"].as_f64().unwrap();
+        assert!(progress > reached && progress < 0.1, "{progress} after {reached}");
+        assert!(step["params"]["message"].as_str().unwrap().starts_with("still running"), "{step}");
+        reached = progress;
+    }
+    client.wait_for(|counts| counts.begun == 2);
+    client.tiny.release();
+    let mut left = 2;
+    while left > 0 {
+        let line = client.answer();
+        left -= u32::from(line.get("id").is_some());
+        assert!(line.get("id").is_some() || line["params"]["progressToken"] == "t", "{line}");
+    }
+    let (rest, ended) = client.close();
+    assert_eq!(rest, Vec::<Value>::new(), "no progress follows the answer");
+    ended.unwrap();
+}
+
+#[test]
 fn a_flood_of_requests_from_a_client_that_reads_later_is_answered_in_full() {
     let mut client = Client::new(default());
     let flood: String = (0..10_000).map(|id| format!("{}\n", ping(id))).collect();

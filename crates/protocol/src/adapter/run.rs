@@ -4,10 +4,12 @@ use std::future::{Future, poll_fn};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::pin::{Pin, pin};
 use std::task::Poll;
+use std::time::Duration;
 
 use rmcp::model::{ProgressNotificationParam, ProgressToken};
 use rmcp::{Peer, RoleServer};
 use tokio::sync::mpsc;
+use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
 
 use crate::surface::{Progress, ProgressStep, ReplyFuture, ToolReply};
@@ -26,7 +28,12 @@ pub(crate) struct Listener {
     pub(crate) peer: Peer<RoleServer>,
     /// Nothing more is sent once the call is cancelled.
     pub(crate) cancelled: CancellationToken,
+    /// How long the call may say nothing.
+    pub(crate) silence: Duration,
 }
+
+/// By how much a step that only says "still running" moves on: so little that the tool's own next step is greater.
+const STILL_RUNNING: f64 = 1e-6;
 
 /// Runs a call; its steps are all sent before this returns, none is sent later. `None` when the call crashed.
 pub(crate) async fn run<'a>(
@@ -39,12 +46,27 @@ pub(crate) async fn run<'a>(
     let (sink, mut steps) = mpsc::channel(STEPS_HELD);
     let mut reply = pin!(caught(|| call(Progress::into_channel(sink))));
     let mut reached = f64::NEG_INFINITY;
+    let mut total = None;
+    let mut silent = 0;
+    let mut quiet = pin!(tokio::time::sleep(listener.silence));
     let reply = loop {
         tokio::select! {
             biased;
-            Some(step) = steps.recv() => listener.send(step, &mut reached).await,
+            Some(step) = steps.recv() => {
+                (total, silent) = (step.total, 0);
+                listener.send(step, &mut reached).await;
+            }
             reply = &mut reply => break reply,
+            () = &mut quiet => {
+                silent += 1;
+                let seconds = (listener.silence * silent).as_secs();
+                let message = Some(format!("still running, nothing new for {seconds} s"));
+                let further = (reached + STILL_RUNNING).max(reached.next_up());
+                let progress = if reached.is_finite() { further } else { 0.0 };
+                listener.send(ProgressStep { progress, total, message }, &mut reached).await;
+            }
         }
+        quiet.as_mut().reset(Instant::now() + listener.silence);
     };
     while let Ok(step) = steps.try_recv() {
         listener.send(step, &mut reached).await;

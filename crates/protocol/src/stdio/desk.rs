@@ -20,8 +20,8 @@ use super::message::{self, Message, Refusal, Request};
 use super::output::Output;
 use crate::adapter::{Adapter, run::caught, unknown_method};
 
-/// What a request is charged for beyond its own bytes.
-const REQUEST_OVERHEAD: usize = 1024;
+/// What a request is charged for beyond its own bytes: its future and the answer that may wait for the client.
+const REQUEST_OVERHEAD: usize = 4 * 1024;
 
 const BYTE_ORDER_MARK: &[u8] = b"\xef\xbb\xbf";
 
