@@ -15,7 +15,7 @@ const MAX_TEXT: usize = 1 << 20;
 /// How many sheets and names are remembered.
 const MAX_LISTED: usize = 100_000;
 /// How many cells repetition may make of one sheet.
-const MAX_REPEATED: u64 = 50_000_000;
+const MAX_REPEATED: u64 = 10_000_000;
 
 /// An open workbook.
 pub(crate) struct Opendocument {
@@ -300,6 +300,7 @@ impl<'a> TableRows<'a> {
                     let content = cell.content(&mut self.template);
                     let end = column.saturating_add(repeat);
                     if content != Content::Empty {
+                        scanner.content();
                         let last = end.min(MAX_COLUMNS);
                         let every = if whole { 1 } else { (last.saturating_sub(column)).saturating_sub(1).max(1) };
                         for place in (column..last).step_by(every as usize) {

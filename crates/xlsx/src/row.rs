@@ -147,18 +147,11 @@ impl Row {
         }
     }
 
-    /// A time that stands in the file as ISO 8601 duration: below a day it is a time of day. Such files do not tell the
-    /// two apart but by a format.
+    /// A time of day or an amount of time that stands in the file as ISO 8601 duration.
     pub(crate) fn clock(&mut self, text: &str) -> Content {
         let from = self.text.len() as u32;
-        match serial::read_duration(text) {
-            Some(days) => {
-                let clock = if (0.0..1.0).contains(&days) { Clock::Time } else { Clock::Duration };
-                match serial::push_moment(&mut self.text, days, clock, Epoch::From1900) {
-                    Some(moment) => Content::Moment(moment, self.span_from(from)),
-                    None => self.iso(text),
-                }
-            }
+        match serial::push_clock(&mut self.text, text) {
+            Some(moment) => Content::Moment(moment, self.span_from(from)),
             None => self.iso(text),
         }
     }
@@ -358,22 +351,33 @@ fn push_number(out: &mut String, digits: &str) -> Option<Exactness> {
         return None;
     }
     let number: f64 = digits.parse().ok()?;
-    let whole_digits = plain(unsigned);
-    if !number.is_finite() || (whole_digits && !is_exact(unsigned, number)) {
-        if minus {
-            out.push('-');
-        }
-        out.push_str(if whole_digits { unsigned.trim_start_matches('0') } else { unsigned });
-        return Some(Exactness::Rounded);
+    if !plain(unsigned) && number.is_finite() {
+        push_float(out, number);
+        return Some(Exactness::Exact);
     }
-    push_float(out, number);
-    Some(Exactness::Exact)
+    let stored = unsigned.trim_start_matches('0');
+    let exact = number.is_finite() && is_kept(stored, number);
+    if minus {
+        out.push('-');
+    }
+    match exact {
+        // Beyond twenty digits a whole number reads better in its shortest form.
+        true if stored.len() > 20 => push_float(out, number.abs()),
+        _ => out.push_str(if stored.is_empty() { "0" } else { stored }),
+    }
+    Some(if exact { Exactness::Exact } else { Exactness::Rounded })
 }
 
-/// Whether a whole number survives the way through a double, digit by digit.
-fn is_exact(unsigned: &str, number: f64) -> bool {
-    // A double below 2^128 is printed here with all its digits, not rounded to seventeen.
-    number.abs() < 3.4e38 && format!("{:.0}", number.abs()) == unsigned.trim_start_matches('0')
+/// Whether a whole number survives the way through a double: digit by digit, or because it is the shortest form of that
+/// double, written without an exponent as some writers do.
+fn is_kept(stored: &str, number: f64) -> bool {
+    let number = number.abs();
+    if number < 3.4e38 && format!("{number:.0}") == stored {
+        return true;
+    }
+    let shortest = format!("{number:e}");
+    let digits: String = shortest.split('e').next().unwrap_or_default().replace('.', "");
+    stored.trim_end_matches('0') == digits.trim_end_matches('0')
 }
 
 /// Appends a finite number in its shortest form, whole numbers without a point as long as a double holds each of them.
@@ -426,6 +430,10 @@ mod tests {
             ("9007199254740992", "9007199254740992"),
             ("-12345678901234567890", "\"-12345678901234567890\""),
             ("1.2345678901234567E+19", "1.2345678901234567e19"),
+            ("9223372036854775808", "9223372036854775808"),
+            ("99863129626938270000000", "9.986312962693827e22"),
+            ("-99863129626938271234567", "\"-99863129626938271234567\""),
+            ("0000000000000000000", "0"),
             ("1E400", "\"1E400\""),
             ("NaN", "\"NaN\""),
             ("12 apples", "\"12 apples\""),

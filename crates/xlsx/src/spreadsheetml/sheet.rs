@@ -186,6 +186,7 @@ impl Places {
                     b"c" => {
                         let place = Place::read(&tag, self.row, self.column)?;
                         self.column = place.column + 1;
+                        self.scanner.content();
                         return Ok(Some(Step::Cell(place)));
                     }
                     b"row" => {
@@ -195,13 +196,13 @@ impl Places {
                         }
                         self.column = 0;
                         if closed {
-                            self.row += 1;
+                            self.row = self.row.saturating_add(1);
                         }
                     }
                     _ => {}
                 },
                 Token::Close(b"row", _) => {
-                    self.row += 1;
+                    self.row = self.row.saturating_add(1);
                     return Ok(Some(Step::RowEnd));
                 }
                 Token::End => return Err(self.scanner.damaged("it ends inside its rows")),

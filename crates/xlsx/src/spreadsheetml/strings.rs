@@ -91,6 +91,7 @@ fn next_string(scanner: &mut Scanner, out: &mut String) -> Result<bool, Fault> {
                 if !tag.closed {
                     push_rich(scanner, out)?;
                 }
+                scanner.content();
                 return Ok(true);
             }
             Token::End => return Ok(false),
