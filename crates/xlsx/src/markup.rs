@@ -343,10 +343,10 @@ impl Scanner {
                 }
                 scanned += 1;
             }
-            if scanned < window.len() {
+            if scanned < window.len() && scanned <= MAX_TAG {
                 break scanned;
             }
-            if window.len() > MAX_TAG {
+            if scanned > MAX_TAG {
                 return Err(Fault::too_large(format!("part `{}` holds a tag of more than {MAX_TAG} bytes", self.name)));
             }
             if !self.more()? {

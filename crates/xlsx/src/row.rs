@@ -61,6 +61,9 @@ pub(crate) struct Cell {
 pub(crate) trait Shared {
     /// The text with this number; empty when there is none.
     fn shared(&self, index: u32) -> &str;
+
+    /// Whether that text is nothing but white space, known without looking at it: a million cells may name one long text.
+    fn is_blank(&self, index: u32) -> bool;
 }
 
 /// A row whose cells stand in the order of their columns.
@@ -176,6 +179,15 @@ impl Row {
         Content::Moment(moment, self.span_from(from))
     }
 
+    /// How much there is to look at in the row, roughly in bytes.
+    pub(crate) fn weight(&self) -> u64 {
+        let text = |cell: &Cell| match cell.content {
+            Content::Text(span) | Content::Error(span) => u64::from(span.to - span.from),
+            _ => 0,
+        };
+        self.cells.iter().map(|cell| size_of::<Cell>() as u64 + text(cell)).sum()
+    }
+
     /// Puts the cells in the order of their columns; of two in one place the later stays.
     pub(crate) fn settle(&mut self) {
         if self.cells.windows(2).all(|pair| pair[0].column < pair[1].column) {
@@ -203,7 +215,8 @@ impl Row {
     pub(crate) fn is_blank(&self, cell: &Cell, shared: &impl Shared) -> bool {
         match cell.content {
             Content::Empty => true,
-            Content::Text(_) | Content::Shared(_) => self.show(cell, shared).trim().is_empty(),
+            Content::Text(_) => self.show(cell, shared).trim().is_empty(),
+            Content::Shared(index) => shared.is_blank(index),
             Content::Number(_) | Content::Precise(_) | Content::Bool(_) | Content::Error(_) | Content::Moment(..) => {
                 false
             }
@@ -400,6 +413,10 @@ mod tests {
     impl Shared for NoneShared {
         fn shared(&self, _: u32) -> &str {
             ""
+        }
+
+        fn is_blank(&self, _: u32) -> bool {
+            true
         }
     }
 

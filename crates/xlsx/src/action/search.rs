@@ -1,11 +1,13 @@
 //! `search`: the cells that hold a text, over the whole workbook or one sheet.
 
+use std::collections::HashMap;
+
 use super::Book;
 use crate::arguments::Search;
 use crate::error::{Fault, XlsxError};
 use crate::json;
 use crate::reference::cell_name;
-use crate::row::Row;
+use crate::row::{Content, Row};
 use crate::workbook::Rows;
 
 /// `{text, matches: [{sheet, cell, row, value}], truncated, total?}`. Case does not matter.
@@ -46,9 +48,16 @@ impl<'a> Found<'a> {
 
     fn in_sheet(&mut self, rows: &mut Rows<'_>, title: &str, wanted: &str) -> Result<(), Fault> {
         let mut row = Row::default();
+        // Each shared text is looked through once, however many cells name it.
+        let mut known: HashMap<u32, bool> = HashMap::new();
         while rows.next(&mut row)? {
-            for at in 0..row.cells.len() {
-                if holds(row.show(&row.cells[at], rows), wanted) && !self.add(title, &row, at, rows) {
+            for (at, cell) in row.cells.iter().enumerate() {
+                let here = || holds(row.show(cell, rows), wanted);
+                let found = match cell.content {
+                    Content::Shared(index) => *known.entry(index).or_insert_with(here),
+                    _ => here(),
+                };
+                if found && !self.add(title, &row, at, rows) {
                     return Ok(());
                 }
             }

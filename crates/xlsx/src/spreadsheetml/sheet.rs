@@ -82,6 +82,10 @@ impl Shared for SheetRows<'_> {
     fn shared(&self, index: u32) -> &str {
         self.strings.text(index)
     }
+
+    fn is_blank(&self, index: u32) -> bool {
+        self.strings.is_blank(index)
+    }
 }
 
 /// The smallest area that holds every cell that the sheet lists, merged ones included, and whether its rows are in order.

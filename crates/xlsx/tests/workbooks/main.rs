@@ -5,8 +5,11 @@ mod actions;
 mod archive;
 mod binary;
 mod expected;
+mod mutation;
+mod mutations;
 mod opendocument;
 mod properties;
+mod sample;
 mod spreadsheetml;
 
 use std::ffi::OsString;

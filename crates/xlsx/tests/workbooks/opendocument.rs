@@ -3,23 +3,8 @@
 use serde_json::{Value, json};
 
 use crate::archive::Archive;
+use crate::sample::ods;
 use crate::{ok, rows, run};
-
-/// A workbook whose sheets are these.
-pub(crate) fn ods(tables: &str) -> Archive {
-    let content = format!(
-        r#"<office:document-content><office:automatic-styles><style:style style:name="ta1" style:family="table"><style:table-properties table:display="true"/></style:style>
-        <style:style style:name="ta2" style:family="table"><style:table-properties table:display="false"/></style:style></office:automatic-styles>
-        <office:body><office:spreadsheet>{tables}</office:spreadsheet></office:body></office:document-content>"#
-    );
-    Archive::default()
-        .part("mimetype", "application/vnd.oasis.opendocument.spreadsheet")
-        .part(
-            "META-INF/manifest.xml",
-            r#"<manifest:manifest><manifest:file-entry manifest:full-path="/"/></manifest:manifest>"#,
-        )
-        .part("content.xml", content)
-}
 
 fn table(rows: &str) -> String {
     format!(r#"<table:table table:name="One" table:style-name="ta1">{rows}</table:table>"#)

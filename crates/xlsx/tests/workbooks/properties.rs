@@ -65,7 +65,7 @@ impl Cell {
             Cell::Time(millis) => {
                 let time =
                     ExcelDateTime::from_hms_milli(hour(*millis), minute(*millis), second(*millis), milli(*millis));
-                sheet.write_with_format(row, column, &time.unwrap(), &format("hh:mm:ss"))
+                sheet.write_with_format(row, column, time.unwrap(), &format("hh:mm:ss"))
             }
             Cell::Duration(minutes) => {
                 sheet.write_with_format(row, column, f64::from(*minutes) / 1440.0, &format("[h]:mm"))
