@@ -95,7 +95,16 @@ impl Binary {
             }
             Book::Xlsb(book) => {
                 let mut cells = guarded(complaint, || book.worksheet_cells_reader(title))?;
-                let next = move || guarded(complaint, || cells.next_cell().map(|cell| cell.map(owned)));
+                let mut ended = false;
+                // Behind its end the reader would read on.
+                let next = move || {
+                    if ended {
+                        return Ok(None);
+                    }
+                    let cell = guarded(complaint, || cells.next_cell().map(|cell| cell.map(owned)));
+                    ended = !matches!(cell, Ok(Some(_)));
+                    cell
+                };
                 Ok(BinaryRows::Xlsb { next: Box::new(next), ahead: None, last: None })
             }
         }

@@ -217,7 +217,8 @@ pub(crate) fn wrap(name: &str, mut stream: Vec<u8>) -> Vec<u8> {
     }
     out.extend(fat.iter().flat_map(|word| word.to_le_bytes()));
     let mut directory = vec![0; SECTOR];
-    entry(&mut directory[..128], "Root Entry", 5, END_OF_CHAIN, 0);
+    // Of the root's own sectors there are none; a reader may want it to name one all the same.
+    entry(&mut directory[..128], "Root Entry", 5, 0, 0);
     entry(&mut directory[128..256], name, 2, of_fat as u32 + 1, stream.len() as u64);
     // The root's only child.
     directory[76..80].copy_from_slice(&1u32.to_le_bytes());

@@ -13,6 +13,8 @@ use crate::package::Part;
 const MAX_DEPTH: u32 = 256;
 /// How long a tag may be, attributes and all.
 const MAX_TAG: usize = 1 << 20;
+/// How much may be read without anything that its reader wanted, so that nobody waits for what is all padding.
+const MAX_IDLE: u64 = 128 << 20;
 /// How much is read at a time, and how much text is handed out at most.
 const WINDOW: usize = 128 << 10;
 
@@ -139,6 +141,8 @@ pub(crate) struct Scanner {
     filled: usize,
     depth: u32,
     within: Within,
+    /// How much has been read since its reader was last content.
+    idle: u64,
 }
 
 /// What surrounds the next byte.
@@ -171,7 +175,13 @@ impl Scanner {
             filled: 0,
             depth: 0,
             within: Within::Content,
+            idle: 0,
         })
+    }
+
+    /// Says that what was just read was worth reading.
+    pub(crate) fn content(&mut self) {
+        self.idle = 0;
     }
 
     /// How many elements are open.
@@ -333,10 +343,10 @@ impl Scanner {
                 }
                 scanned += 1;
             }
-            if scanned < window.len() {
+            if scanned < window.len() && scanned <= MAX_TAG {
                 break scanned;
             }
-            if window.len() > MAX_TAG {
+            if scanned > MAX_TAG {
                 return Err(Fault::too_large(format!("part `{}` holds a tag of more than {MAX_TAG} bytes", self.name)));
             }
             if !self.more()? {
@@ -426,6 +436,13 @@ impl Scanner {
         }
         let count = self.input.read(&mut self.buffer[self.filled..])?;
         self.filled += count;
+        self.idle += count as u64;
+        if self.idle > MAX_IDLE {
+            let (name, most) = (&self.name, MAX_IDLE >> 20);
+            return Err(Fault::too_large(format!(
+                "part `{name}` has {most} MiB at a stretch that hold nothing to read"
+            )));
+        }
         Ok(count > 0)
     }
 }

@@ -14,8 +14,8 @@ use crate::workbook::{DefinedName, Sheet, SheetKind};
 const MAX_TEXT: usize = 1 << 20;
 /// How many sheets and names are remembered.
 const MAX_LISTED: usize = 100_000;
-/// How many cells repetition may make of one sheet.
-const MAX_REPEATED: u64 = 50_000_000;
+/// How much repetition may make of one sheet, in bytes of cells and their text.
+const MAX_REPEATED: u64 = 256 << 20;
 
 /// An open workbook.
 pub(crate) struct Opendocument {
@@ -200,12 +200,14 @@ pub(crate) struct TableRows<'a> {
     /// The row read last and how often it is still to be given.
     template: Row,
     left: u32,
+    /// How much there is to look at in that row, and how much repetition has made so far.
+    weight: u64,
     repeated: u64,
 }
 
 impl<'a> TableRows<'a> {
     fn new(cursor: &'a mut Cursor) -> TableRows<'a> {
-        TableRows { cursor, row: 0, template: Row::default(), left: 0, repeated: 0 }
+        TableRows { cursor, row: 0, template: Row::default(), left: 0, weight: 0, repeated: 0 }
     }
 
     /// Reads the next row that holds something; `false` at the end.
@@ -214,15 +216,22 @@ impl<'a> TableRows<'a> {
             match self.read_row(true)? {
                 None => return Ok(false),
                 Some(repeat) if self.template.cells.is_empty() => self.row = self.row.saturating_add(repeat),
-                Some(repeat) => self.left = repeat,
+                Some(repeat) => {
+                    self.left = repeat;
+                    self.weight = self.template.weight();
+                }
             }
         }
         if self.row >= MAX_ROWS {
             return Ok(false);
         }
-        self.repeated += self.template.cells.len() as u64;
-        if self.left > 1 && self.repeated > MAX_REPEATED {
-            return Err(Fault::too_large(format!("repetition makes more than {MAX_REPEATED} cells of one sheet")));
+        // A row that stands once may be as large as the file; what repetition adds may not.
+        if self.left > 1 {
+            self.repeated = self.repeated.saturating_add(self.weight);
+        }
+        if self.repeated > MAX_REPEATED {
+            let most = MAX_REPEATED >> 20;
+            return Err(Fault::too_large(format!("repetition makes more than {most} MiB of one sheet")));
         }
         row.clone_from(&self.template);
         row.number = self.row;
@@ -300,6 +309,7 @@ impl<'a> TableRows<'a> {
                     let content = cell.content(&mut self.template);
                     let end = column.saturating_add(repeat);
                     if content != Content::Empty {
+                        scanner.content();
                         let last = end.min(MAX_COLUMNS);
                         let every = if whole { 1 } else { (last.saturating_sub(column)).saturating_sub(1).max(1) };
                         for place in (column..last).step_by(every as usize) {

@@ -14,6 +14,8 @@ use crate::store::Store;
 const MAX_PARTS: u64 = 65_536;
 /// How much of a file the directory of parts may be.
 const MAX_DIRECTORY: u64 = 32 << 20;
+/// How large the parts may be of which most is remembered.
+const MAX_OUTLINE: u64 = 32 << 20;
 /// How large a part may say that it is.
 const MAX_PART: u64 = 4 << 30;
 /// Below this size nobody minds how well a part was compressed.
@@ -75,6 +77,16 @@ impl Package {
         let name = normal(name);
         let Some(listed) = self.parts.get(&name) else { return Ok(None) };
         Part::open(self.store.clone(), name, listed.clone()).map(Some)
+    }
+
+    /// Opens a part of which most is remembered, and which therefore has to be small.
+    pub(crate) fn outline_part(&self, name: &str) -> Result<Option<Part>, Fault> {
+        let Some(part) = self.part(name)? else { return Ok(None) };
+        if part.size() > MAX_OUTLINE {
+            let (size, most) = (part.size(), MAX_OUTLINE);
+            return Err(Fault::too_large(format!("part `{name}` is {size} bytes and may be {most}")));
+        }
+        Ok(Some(part))
     }
 }
 

@@ -61,6 +61,9 @@ pub(crate) struct Cell {
 pub(crate) trait Shared {
     /// The text with this number; empty when there is none.
     fn shared(&self, index: u32) -> &str;
+
+    /// Whether that text is nothing but white space, known without looking at it: a million cells may name one long text.
+    fn is_blank(&self, index: u32) -> bool;
 }
 
 /// A row whose cells stand in the order of their columns.
@@ -147,18 +150,11 @@ impl Row {
         }
     }
 
-    /// A time that stands in the file as ISO 8601 duration: below a day it is a time of day. Such files do not tell the
-    /// two apart but by a format.
+    /// A time of day or an amount of time that stands in the file as ISO 8601 duration.
     pub(crate) fn clock(&mut self, text: &str) -> Content {
         let from = self.text.len() as u32;
-        match serial::read_duration(text) {
-            Some(days) => {
-                let clock = if (0.0..1.0).contains(&days) { Clock::Time } else { Clock::Duration };
-                match serial::push_moment(&mut self.text, days, clock, Epoch::From1900) {
-                    Some(moment) => Content::Moment(moment, self.span_from(from)),
-                    None => self.iso(text),
-                }
-            }
+        match serial::push_clock(&mut self.text, text) {
+            Some(moment) => Content::Moment(moment, self.span_from(from)),
             None => self.iso(text),
         }
     }
@@ -181,6 +177,15 @@ impl Row {
         let from = self.text.len() as u32;
         serial::push_iso(&mut self.text, text);
         Content::Moment(moment, self.span_from(from))
+    }
+
+    /// How much there is to look at in the row, roughly in bytes.
+    pub(crate) fn weight(&self) -> u64 {
+        let text = |cell: &Cell| match cell.content {
+            Content::Text(span) | Content::Error(span) => u64::from(span.to - span.from),
+            _ => 0,
+        };
+        self.cells.iter().map(|cell| size_of::<Cell>() as u64 + text(cell)).sum()
     }
 
     /// Puts the cells in the order of their columns; of two in one place the later stays.
@@ -210,7 +215,8 @@ impl Row {
     pub(crate) fn is_blank(&self, cell: &Cell, shared: &impl Shared) -> bool {
         match cell.content {
             Content::Empty => true,
-            Content::Text(_) | Content::Shared(_) => self.show(cell, shared).trim().is_empty(),
+            Content::Text(_) => self.show(cell, shared).trim().is_empty(),
+            Content::Shared(index) => shared.is_blank(index),
             Content::Number(_) | Content::Precise(_) | Content::Bool(_) | Content::Error(_) | Content::Moment(..) => {
                 false
             }
@@ -358,22 +364,33 @@ fn push_number(out: &mut String, digits: &str) -> Option<Exactness> {
         return None;
     }
     let number: f64 = digits.parse().ok()?;
-    let whole_digits = plain(unsigned);
-    if !number.is_finite() || (whole_digits && !is_exact(unsigned, number)) {
-        if minus {
-            out.push('-');
-        }
-        out.push_str(if whole_digits { unsigned.trim_start_matches('0') } else { unsigned });
-        return Some(Exactness::Rounded);
+    if !plain(unsigned) && number.is_finite() {
+        push_float(out, number);
+        return Some(Exactness::Exact);
     }
-    push_float(out, number);
-    Some(Exactness::Exact)
+    let stored = unsigned.trim_start_matches('0');
+    let exact = number.is_finite() && is_kept(stored, number);
+    if minus {
+        out.push('-');
+    }
+    match exact {
+        // Beyond twenty digits a whole number reads better in its shortest form.
+        true if stored.len() > 20 => push_float(out, number.abs()),
+        _ => out.push_str(if stored.is_empty() { "0" } else { stored }),
+    }
+    Some(if exact { Exactness::Exact } else { Exactness::Rounded })
 }
 
-/// Whether a whole number survives the way through a double, digit by digit.
-fn is_exact(unsigned: &str, number: f64) -> bool {
-    // A double below 2^128 is printed here with all its digits, not rounded to seventeen.
-    number.abs() < 3.4e38 && format!("{:.0}", number.abs()) == unsigned.trim_start_matches('0')
+/// Whether a whole number survives the way through a double: digit by digit, or because it is the shortest form of that
+/// double, written without an exponent as some writers do.
+fn is_kept(stored: &str, number: f64) -> bool {
+    let number = number.abs();
+    if number < 3.4e38 && format!("{number:.0}") == stored {
+        return true;
+    }
+    let shortest = format!("{number:e}");
+    let digits: String = shortest.split('e').next().unwrap_or_default().replace('.', "");
+    stored.trim_end_matches('0') == digits.trim_end_matches('0')
 }
 
 /// Appends a finite number in its shortest form, whole numbers without a point as long as a double holds each of them.
@@ -396,6 +413,10 @@ mod tests {
     impl Shared for NoneShared {
         fn shared(&self, _: u32) -> &str {
             ""
+        }
+
+        fn is_blank(&self, _: u32) -> bool {
+            true
         }
     }
 
@@ -426,6 +447,10 @@ mod tests {
             ("9007199254740992", "9007199254740992"),
             ("-12345678901234567890", "\"-12345678901234567890\""),
             ("1.2345678901234567E+19", "1.2345678901234567e19"),
+            ("9223372036854775808", "9223372036854775808"),
+            ("99863129626938270000000", "9.986312962693827e22"),
+            ("-99863129626938271234567", "\"-99863129626938271234567\""),
+            ("0000000000000000000", "0"),
             ("1E400", "\"1E400\""),
             ("NaN", "\"NaN\""),
             ("12 apples", "\"12 apples\""),

@@ -55,7 +55,7 @@ pub(crate) fn push_moment(out: &mut String, serial: f64, clock: Clock, epoch: Ep
         (Epoch::From1904, _) => day == 0,
     };
     if is_time {
-        push_time(out, millis);
+        push_time(out, u64::from(millis) * 1000);
         return Some(Moment::Time);
     }
     let (year, month, day) = match epoch {
@@ -77,7 +77,7 @@ pub(crate) fn push_moment(out: &mut String, serial: f64, clock: Clock, epoch: Ep
         return Some(Moment::Date);
     }
     out.push('T');
-    push_time(out, millis);
+    push_time(out, u64::from(millis) * 1000);
     Some(Moment::DateTime)
 }
 
@@ -118,6 +118,18 @@ fn push_duration(out: &mut String, serial: f64) -> Option<Moment> {
     Some(Moment::Duration)
 }
 
+/// Appends a time that stands in the file as an ISO 8601 duration. Below a day it is a time of day: such files do not
+/// tell the two apart but by a format. `None`, and nothing appended, when it is no such duration.
+pub(crate) fn push_clock(out: &mut String, text: &str) -> Option<Moment> {
+    let days = read_duration(text)?;
+    let micros = (days * 86_400e6).round();
+    if (0.0..86_400e6).contains(&micros) {
+        push_time(out, micros as u64);
+        return Some(Moment::Time);
+    }
+    push_duration(out, days)
+}
+
 /// Appends an ISO 8601 text, a fraction of a second with six digits or, when it is nothing, without it.
 pub(crate) fn push_iso(out: &mut String, text: &str) {
     let (whole, rest) = match text.split_once(['.', ',']) {
@@ -135,7 +147,7 @@ pub(crate) fn push_iso(out: &mut String, text: &str) {
 }
 
 /// `PT15H10M10.5S` in days; `None` for anything that is no such duration. Years and months have no fixed length.
-pub(crate) fn read_duration(text: &str) -> Option<f64> {
+fn read_duration(text: &str) -> Option<f64> {
     let (sign, rest) = match text.strip_prefix('-') {
         Some(rest) => (-1.0, rest),
         None => (1.0, text),
@@ -156,16 +168,16 @@ pub(crate) fn read_duration(text: &str) -> Option<f64> {
 }
 
 /// Appends `15:10:10`, with six digits of a second where there is a fraction, as most programs write and read it.
-fn push_time(out: &mut String, millis: u32) {
-    push_digits(out, millis / 3_600_000, 2);
+fn push_time(out: &mut String, micros: u64) {
+    let seconds = (micros / 1_000_000) as u32;
+    push_digits(out, seconds / 3600, 2);
     out.push(':');
-    push_digits(out, millis / 60_000 % 60, 2);
+    push_digits(out, seconds / 60 % 60, 2);
     out.push(':');
-    push_digits(out, millis / 1000 % 60, 2);
-    if !millis.is_multiple_of(1000) {
+    push_digits(out, seconds % 60, 2);
+    if !micros.is_multiple_of(1_000_000) {
         out.push('.');
-        push_digits(out, millis % 1000, 3);
-        out.push_str("000");
+        push_digits(out, (micros % 1_000_000) as u32, 6);
     }
 }
 

@@ -68,7 +68,7 @@ impl Spreadsheetml {
     /// The rows of a sheet. Those of a sheet that is not in order are gathered and sorted when asked for.
     pub(crate) fn rows(&mut self, sheet: usize, gather: bool) -> Result<SheetRows<'_>, Fault> {
         if self.styles.is_none() {
-            let part = self.styles_part.as_deref().map(|part| self.package.part(part)).transpose()?.flatten();
+            let part = self.styles_part.as_deref().map(|part| self.package.outline_part(part)).transpose()?.flatten();
             self.styles = Some(part.map(Styles::read).transpose()?.unwrap_or_default());
         }
         if self.strings.is_none() {
@@ -118,7 +118,7 @@ impl Relations {
     fn of(package: &Package, part: &str) -> Result<Relations, Fault> {
         let (folder, name) = (folder(part), &part[folder(part).len()..]);
         let mut relations = Relations { targets: HashMap::new(), order: Vec::new() };
-        let Some(part) = package.part(&format!("{folder}_rels/{name}.rels"))? else { return Ok(relations) };
+        let Some(part) = package.outline_part(&format!("{folder}_rels/{name}.rels"))? else { return Ok(relations) };
         let mut scanner = Scanner::new(part)?;
         loop {
             match scanner.next()? {
@@ -181,7 +181,7 @@ struct Outline {
 
 impl Outline {
     fn read(package: &Package, main: &str, relations: &Relations) -> Result<Outline, Fault> {
-        let part = package.part(main)?.ok_or_else(|| Fault::damaged(format!("part `{main}` is missing")))?;
+        let part = package.outline_part(main)?.ok_or_else(|| Fault::damaged(format!("part `{main}` is missing")))?;
         let mut scanner = Scanner::new(part)?;
         let mut outline = Outline { sheets: Vec::new(), parts: Vec::new(), names: Vec::new(), epoch: Epoch::From1900 };
         loop {

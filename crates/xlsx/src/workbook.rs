@@ -150,4 +150,11 @@ impl Shared for Rows<'_> {
             Rows::Opendocument(_) | Rows::Binary(_) => "",
         }
     }
+
+    fn is_blank(&self, index: u32) -> bool {
+        match self {
+            Rows::Spreadsheetml(rows) => rows.is_blank(index),
+            Rows::Opendocument(_) | Rows::Binary(_) => true,
+        }
+    }
 }

@@ -13,6 +13,9 @@ use crate::reference::Area;
 use crate::roots::Roots;
 use crate::row::{Row, Shared};
 
+/// How long a line may be: one row can name one long text in every cell.
+const MAX_LINE: usize = 16 << 20;
+
 /// `{text, characters}`.
 pub(super) fn answer(book: &mut Book, request: &Dump) -> Result<Vec<u8>, XlsxError> {
     let mut text = Vec::new();
@@ -181,8 +184,9 @@ fn write_sheet(book: &mut Book, sheet: usize, request: &Dump, text: &mut Text<'_
             continue;
         }
         line.clear();
-        let room = request.max_bytes.saturating_sub(text.bytes) / 2;
-        if !push_row(&mut line, &row, room, &rows) || request.max_results.is_some_and(|most| given >= most) {
+        let room = (request.max_bytes.saturating_sub(text.bytes) / 2).min(MAX_LINE);
+        let full = request.max_results.is_some_and(|most| given >= most);
+        if full || !push_row(&mut line, &row, room, &rows) {
             text.line(&format!("... [truncated at {given} non-empty rows]")).map_err(failed)?;
             return Ok(());
         }

@@ -61,7 +61,7 @@ impl Archive {
             let head = head(name, size, checksum);
             directory.extend_from_slice(b"PK\x01\x02\x14\x00");
             directory.extend_from_slice(&head[4..28]);
-            directory.extend_from_slice(&[0; 14]);
+            directory.extend_from_slice(&[0; 12]);
             directory.extend_from_slice(&(header_at as u32).to_le_bytes());
             directory.extend_from_slice(name.as_bytes());
             archive.append(head.len() as u64, What::Bytes(head));
@@ -88,8 +88,8 @@ impl Archive {
         let (size, checksum) = (part.size(), part.checksum());
         let most = match name {
             "xl/sharedstrings.bin" => MAX_STRINGS,
-            name if name.starts_with("xl/worksheets/") && name.ends_with(".bin") => MAX_SHEET,
-            _ => MAX_SMALL,
+            "xl/workbook.bin" | "xl/_rels/workbook.bin.rels" | "xl/styles.bin" => MAX_SMALL,
+            _ => MAX_SHEET,
         };
         if size > most {
             return Err(Fault::too_large(format!("part `{name}` is {size} bytes and may be {most}")));
@@ -161,8 +161,9 @@ impl Archive {
 
 /// What a reader of cells looks into.
 fn is_wanted(name: &str) -> bool {
-    matches!(name, "xl/workbook.bin" | "xl/_rels/workbook.bin.rels" | "xl/styles.bin" | "xl/sharedstrings.bin")
-        || (name.starts_with("xl/worksheets/") && name.ends_with(".bin"))
+    let other = ["vbaproject", "printersettings", "embeddings/", "activex/"];
+    name == "xl/_rels/workbook.bin.rels"
+        || (name.starts_with("xl/") && name.ends_with(".bin") && !other.iter().any(|other| name.contains(other)))
 }
 
 /// The head of a part that lies uncompressed.

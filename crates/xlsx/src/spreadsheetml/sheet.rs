@@ -82,6 +82,10 @@ impl Shared for SheetRows<'_> {
     fn shared(&self, index: u32) -> &str {
         self.strings.text(index)
     }
+
+    fn is_blank(&self, index: u32) -> bool {
+        self.strings.is_blank(index)
+    }
 }
 
 /// The smallest area that holds every cell that the sheet lists, merged ones included, and whether its rows are in order.
@@ -186,6 +190,7 @@ impl Places {
                     b"c" => {
                         let place = Place::read(&tag, self.row, self.column)?;
                         self.column = place.column + 1;
+                        self.scanner.content();
                         return Ok(Some(Step::Cell(place)));
                     }
                     b"row" => {
@@ -195,13 +200,13 @@ impl Places {
                         }
                         self.column = 0;
                         if closed {
-                            self.row += 1;
+                            self.row = self.row.saturating_add(1);
                         }
                     }
                     _ => {}
                 },
                 Token::Close(b"row", _) => {
-                    self.row += 1;
+                    self.row = self.row.saturating_add(1);
                     return Ok(Some(Step::RowEnd));
                 }
                 Token::End => return Err(self.scanner.damaged("it ends inside its rows")),

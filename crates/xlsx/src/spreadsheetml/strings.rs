@@ -27,7 +27,8 @@ pub(crate) struct Strings {
 /// Where a string lies.
 #[derive(Clone, Copy)]
 struct Place {
-    chunk: u32,
+    chunk: u16,
+    blank: bool,
     from: u32,
     to: u32,
 }
@@ -65,13 +66,19 @@ impl Strings {
             let most = MAX_TABLE >> 20;
             return Err(Fault::too_large(format!("its shared strings are more than {MAX_STRINGS} or {most} MiB")));
         }
-        self.places.push(Place { chunk: number as u32, from: from as u32, to: chunk.len() as u32 });
+        let blank = chunk[from..].trim().is_empty();
+        self.places.push(Place { chunk: number as u16, blank, from: from as u32, to: chunk.len() as u32 });
         Ok(true)
     }
 
     /// How many strings have been read.
     pub(super) fn len(&self) -> usize {
         self.places.len()
+    }
+
+    /// Whether a string that has been reached is nothing but white space.
+    pub(super) fn is_blank(&self, index: u32) -> bool {
+        self.places.get(index as usize).is_none_or(|place| place.blank)
     }
 
     /// A string that has been reached; empty for any other.
@@ -91,6 +98,7 @@ fn next_string(scanner: &mut Scanner, out: &mut String) -> Result<bool, Fault> {
                 if !tag.closed {
                     push_rich(scanner, out)?;
                 }
+                scanner.content();
                 return Ok(true);
             }
             Token::End => return Ok(false),

@@ -1,25 +1,10 @@
 //! What each action answers, through the public door, on workbooks written here.
-#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "a test may")]
 
-use std::ffi::OsString;
+use rust_xlsxwriter::{Format, Workbook};
+use serde_json::json;
 use std::path::Path;
 
-use gatelatch_xlsx::error::XlsxError;
-use gatelatch_xlsx::roots::Roots;
-use rust_xlsxwriter::{Format, Workbook};
-use serde_json::{Value, json};
-
-fn run(folder: &Path, action: &str, args: &[&str]) -> Result<Value, Value> {
-    let args: Vec<OsString> = args.iter().map(OsString::from).collect();
-    let mut out = Vec::new();
-    let roots = Roots::new(folder, None, None);
-    gatelatch_xlsx::run(action, &args, &roots, &mut out).map_err(|error: XlsxError| error.to_value())?;
-    Ok(serde_json::from_slice(&out).unwrap())
-}
-
-fn ok(folder: &Path, action: &str, args: &[&str]) -> Value {
-    run(folder, action, args).unwrap()
-}
+use crate::{ok, run};
 
 /// `Data`: a header and two rows, a gap, one more row; `Quiet`: hidden; `Empty`.
 fn sample(folder: &Path) {

@@ -1,0 +1,67 @@
+//! `.xls` and `.xlsb` to the letter: records written by hand.
+
+use serde_json::json;
+
+use crate::sample::{at, biff, compound, place_of, record, row_of, xls, xls_stream, xlsb, xlsb_of};
+use crate::{ok, rows, run};
+
+#[test]
+fn an_xls_keeps_every_type_and_value() {
+    let place = tempfile::tempdir().unwrap();
+    for from_1904 in [false, true] {
+        std::fs::write(place.path().join("a.xls"), xls(from_1904)).unwrap();
+        assert_eq!(
+            rows(place.path(), "a.xls"),
+            json!([["Zoë 日本", 0.1, 15, true, "#DIV/0!", "2021-01-01", "P1DT12H"], [7, true, "#N/A", "abc"], [1, 2]])
+        );
+    }
+    assert_eq!(
+        ok(place.path(), "list-sheets", &["--path", "a.xls"])["sheets"],
+        json!([{"title": "One", "rows": 6, "columns": 7, "visible": true, "kind": "worksheet"},
+               {"title": "Two", "rows": 2, "columns": 2, "visible": false, "kind": "worksheet"}])
+    );
+    let two = ok(place.path(), "read-sheet", &["--path", "a.xls", "--sheet", "two", "--keep-empty"]);
+    assert_eq!(two["rows"], json!([[], ["", 2.5]]));
+}
+
+#[test]
+fn an_xls_that_would_take_too_much_is_refused_before_it_is_read() {
+    let place = tempfile::tempdir().unwrap();
+    let corner = |row, column| biff(0x0203, &[at(row, column, 0), 1f64.to_le_bytes().to_vec()].concat());
+    let cells = [corner(0, 0), corner(65_535, 255)].concat();
+    std::fs::write(place.path().join("a.xls"), compound("Workbook", &xls_stream(&cells, &[], false))).unwrap();
+    assert_eq!(run(place.path(), "list-sheets", &["--path", "a.xls"]).unwrap_err()["error"], "too_large");
+    let protected = [biff(0x0809, &[0; 16]), biff(0x002F, &[1, 0, 1, 0])].concat();
+    std::fs::write(place.path().join("b.xls"), compound("Workbook", &protected)).unwrap();
+    assert_eq!(run(place.path(), "list-sheets", &["--path", "b.xls"]).unwrap_err()["error"], "encrypted");
+    std::fs::write(place.path().join("c.xlsx"), compound("EncryptedPackage", &[1; 9000])).unwrap();
+    assert_eq!(run(place.path(), "list-sheets", &["--path", "c.xlsx"]).unwrap_err()["error"], "encrypted");
+    std::fs::write(place.path().join("d.doc"), compound("WordDocument", &[1; 9000])).unwrap();
+    assert_eq!(run(place.path(), "list-sheets", &["--path", "d.doc"]).unwrap_err()["error"], "not_a_workbook");
+}
+
+#[test]
+fn an_xlsb_keeps_every_type_and_value() {
+    let place = tempfile::tempdir().unwrap();
+    xlsb().save(place.path(), "a.xlsb");
+    assert_eq!(
+        rows(place.path(), "a.xlsb"),
+        json!([["Zoë", 0.1, 15, true, "#DIV/0!", "2021-01-01", "P1DT12H"], ["", "in line", 7]])
+    );
+    let sheet = ok(place.path(), "list-sheets", &["--path", "a.xlsb"])["sheets"][0].clone();
+    assert_eq!(sheet, json!({"title": "One", "rows": 4, "columns": 7, "visible": true, "kind": "worksheet"}));
+}
+
+#[test]
+fn a_record_of_an_xlsb_that_claims_more_than_there_is_is_never_believed() {
+    let place = tempfile::tempdir().unwrap();
+    // A text cell of 200 MiB, of which nothing is there.
+    xlsb_of(&[row_of(0), vec![0x06, 0x80, 0x80, 0x80, 0x64]].concat()).save(place.path(), "a.xlsb");
+    let error = run(place.path(), "read-sheet", &["--path", "a.xlsb"]).unwrap_err();
+    assert_eq!(error["error"], "damaged");
+    assert!(error["message"].as_str().unwrap().contains("has a record of 209715200 bytes"), "{error}");
+    // A cell that names a string that is not there, on which calamine panics.
+    let cell = record(0x07, &[&place_of(0, 0)[..], &99u32.to_le_bytes()].concat());
+    xlsb_of(&[row_of(0), cell].concat()).save(place.path(), "b.xlsb");
+    assert_eq!(run(place.path(), "read-sheet", &["--path", "b.xlsb"]).unwrap_err()["error"], "damaged");
+}
