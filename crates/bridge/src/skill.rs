@@ -2,12 +2,15 @@
 
 use std::path::{Component, Path, PathBuf};
 
+use gatelatch_manifest::diagnostic::plain;
 use gatelatch_registry::catalog::{Origin, Skill};
 
 /// A file of a skill larger than this is named, not shown.
 const MAX_FILE_BYTES: u64 = 256 * 1024;
 /// How many files beside `SKILL.md` are named.
 const MAX_FILES: usize = 64;
+/// How many files are looked at, so that the first of them by name are the same everywhere.
+const MAX_WALKED: usize = 10_000;
 /// How deep folders are followed.
 const MAX_DEPTH: usize = 4;
 
@@ -21,7 +24,8 @@ pub fn files(skill: &Skill) -> Vec<String> {
             found
         }
     };
-    files.retain(|file| file != "SKILL.md");
+    // A name that hides something cannot be asked for plainly, so it is not offered.
+    files.retain(|file| file != "SKILL.md" && plain(file) == *file && !file.contains(['\n', '\t']));
     files.sort();
     files.truncate(MAX_FILES);
     files
@@ -44,7 +48,8 @@ pub fn file(skill: &Skill, path: &str) -> Option<String> {
             std::fs::read(full).ok()?
         }
     };
-    String::from_utf8(bytes).ok()
+    // The front matter and body of `SKILL.md` were linted when they were read; nobody linted this.
+    String::from_utf8(bytes).ok().map(|text| plain(&text))
 }
 
 fn walk(root: &Path, below: &mut PathBuf, depth: usize, found: &mut Vec<String>) {
@@ -52,7 +57,7 @@ fn walk(root: &Path, below: &mut PathBuf, depth: usize, found: &mut Vec<String>)
     for entry in entries.flatten() {
         let name = entry.file_name();
         let Ok(kind) = entry.file_type() else { continue };
-        if name.to_string_lossy().starts_with('.') || found.len() > MAX_FILES {
+        if name.to_string_lossy().starts_with('.') || found.len() > MAX_WALKED {
             continue;
         }
         below.push(&name);
@@ -105,10 +110,13 @@ mod tests {
         std::fs::write(folder.join("SKILL.md"), "body").unwrap();
         std::fs::write(folder.join("references/form.md"), "the form").unwrap();
         std::fs::write(folder.join(".hidden"), "x").unwrap();
+        std::fs::write(folder.join("odd\u{1b}[2J.md"), "x").unwrap();
+        std::fs::write(folder.join("references/odd.md"), "a\u{202e}b\n").unwrap();
         #[cfg(unix)]
         std::os::unix::fs::symlink(root.path().join("outside.md"), folder.join("link.md")).unwrap();
         let skill = skill(&folder);
-        assert_eq!(files(&skill), ["references/form.md"]);
+        assert_eq!(files(&skill), ["references/form.md", "references/odd.md"]);
+        assert_eq!(file(&skill, "references/odd.md").as_deref(), Some("a\\u{202e}b\n"));
         assert_eq!(file(&skill, "references/form.md").as_deref(), Some("the form"));
         for path in ["../outside.md", "link.md", ".hidden", "/etc/passwd", "references/../../outside.md", "SKILL.md"] {
             assert_eq!(file(&skill, path), None, "{path}");

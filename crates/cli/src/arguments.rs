@@ -2,6 +2,7 @@
 
 use std::io::Read;
 
+use gatelatch_protocol::json;
 use gatelatch_registry::catalog::{ActionManifest, ArgumentType};
 use serde_json::{Map, Value};
 
@@ -52,12 +53,8 @@ fn whole(json: &str) -> anyhow::Result<Value> {
         json.to_owned()
     };
     // The text itself stays out of the message: it may hold anything.
-    serde_json::from_str(&text).map_err(|error| {
-        UsageError::new(
-            format!("--args is no JSON: line {} column {}", error.line(), error.column()),
-            "write one JSON object, in single quotes for the shell",
-        )
-        .into()
+    json::parse(&text).map_err(|error| {
+        UsageError::new(format!("--args: {error}"), "write one JSON object, in single quotes for the shell").into()
     })
 }
 

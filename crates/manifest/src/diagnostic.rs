@@ -194,6 +194,20 @@ pub fn quoted(text: &str) -> String {
     shown(&cut)
 }
 
+/// A text of any number of lines with everything in it that could hide or reorder the rest written as `\u{…}`: for a
+/// human who must see what is really there, and for a model that reads what nobody linted.
+pub fn plain(text: &str) -> String {
+    let piece = |piece: &str| shown(piece);
+    text.split_inclusive(['\n', '\t'])
+        .map(|part| match part.strip_suffix(['\n', '\t']) {
+            Some(before) => {
+                piece(before.strip_suffix('\r').unwrap_or(before)) + part.get(part.len() - 1..).unwrap_or_default()
+            }
+            None => piece(part),
+        })
+        .collect()
+}
+
 /// A text with what no terminal or reader should meet written as `\u{…}`.
 fn shown(text: &str) -> String {
     if !text.chars().any(lint::is_hidden) {
@@ -323,5 +337,11 @@ mod tests {
             [source.line(1), source.line(2), source.line(3), source.line(4), source.line(5)],
             ["a", "b", "c", "d", ""]
         );
+    }
+
+    #[test]
+    fn plain_text_keeps_its_lines_and_shows_what_would_hide() {
+        assert_eq!(plain("a\n\tb\r\nc"), "a\n\tb\nc");
+        assert_eq!(plain("a\u{202e}b\u{9b}\u{200b}\u{1b}[0m"), "a\\u{202e}b\\u{9b}\\u{200b}\\u{1b}[0m");
     }
 }

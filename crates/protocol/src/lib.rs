@@ -6,5 +6,6 @@
 mod adapter;
 pub mod digest;
 pub mod era;
+pub mod json;
 pub mod stdio;
 pub mod surface;

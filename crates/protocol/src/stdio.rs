@@ -5,7 +5,6 @@
 
 mod desk;
 mod flight;
-mod json;
 mod line;
 mod message;
 mod notice;

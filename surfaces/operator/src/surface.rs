@@ -7,6 +7,7 @@ use gatelatch_bridge::bridge::{Bridge, RunRequest};
 use gatelatch_bridge::cut::cut;
 use gatelatch_discovery::ladder::Request;
 use gatelatch_gate::decision::Door;
+use gatelatch_protocol::json::{self, JsonError};
 use gatelatch_protocol::surface::{
     Identity, Progress, ProgressStep, PublishedTool, ReplyFuture, Surface, ToolCall, ToolReply,
 };
@@ -127,15 +128,21 @@ pub fn tools() -> Vec<PublishedTool> {
 /// An answer on this surface: JSON as text and, where it is an object, as structured content; a skill is its Markdown.
 fn reply(tool: OperatorTool, answer: Answer) -> ToolReply {
     let is_error = answer.is_error();
-    let (value, _) = cut(answer.value, MAX_RESULT_BYTES, &answer.narrow_with);
+    let (value, was_cut) = cut(answer.value, MAX_RESULT_BYTES, &answer.narrow_with);
+    let mut notes = answer.notes;
     let text = match (tool, value.get("body").and_then(Value::as_str)) {
-        (OperatorTool::GetSkill, Some(body)) => match value.get("next").and_then(Value::as_str) {
-            Some(next) => format!("{body}\n\nfiles: {}\n{next}", value["files"]),
-            None => body.to_owned(),
-        },
+        (OperatorTool::GetSkill, Some(body)) => {
+            if was_cut {
+                notes.push(format!("the text is longer than {MAX_RESULT_BYTES} bytes and is cut at its end"));
+            }
+            match value.get("next").and_then(Value::as_str) {
+                Some(next) => format!("{body}\n\nfiles: {}\n{next}", value["files"]),
+                None => body.to_owned(),
+            }
+        }
         _ => value.to_string(),
     };
-    ToolReply { text, structured: value.is_object().then_some(value), is_error, notes: answer.notes }
+    ToolReply { text, structured: value.is_object().then_some(value), is_error, notes }
 }
 
 /// Checked arguments, and what was read otherwise than it was written.
@@ -158,12 +165,15 @@ fn arguments(tool: OperatorTool, raw: Map<String, Value>) -> Result<Taken, Box<A
                 taken.insert(name, Value::Object(map));
             }
             // Some clients write a nested object as its JSON text; there is one way to read that.
-            ("object", Value::String(text)) => match serde_json::from_str::<Map<String, Value>>(&text) {
-                Ok(map) => {
+            ("object", Value::String(text)) => match json::parse(&text) {
+                Ok(Value::Object(map)) => {
                     notes.push(format!("took the text of `{name}` as a JSON object"));
                     taken.insert(name, Value::Object(map));
                 }
-                Err(_) => return Err(wrong_call(tool, format!("argument `{name}` must be an object, and it is text"))),
+                Err(error @ JsonError::RepeatedKey(_)) => {
+                    return Err(wrong_call(tool, format!("argument `{name}` is text in which {error}")));
+                }
+                _ => return Err(wrong_call(tool, format!("argument `{name}` must be an object, and it is text"))),
             },
             (kind, _) => return Err(wrong_call(tool, format!("argument `{name}` must be of type {kind}"))),
         }
@@ -222,6 +232,9 @@ mod tests {
         let (taken, notes) = arguments(OperatorTool::RunTool, raw.as_object().unwrap().clone()).unwrap();
         assert_eq!(taken["args"], json!({ "name": "MCP" }));
         assert_eq!(notes.len(), 1);
+        let raw = json!({ "tool": "t", "args": "{\"n\":1,\"n\":2}" });
+        let refused = arguments(OperatorTool::RunTool, raw.as_object().unwrap().clone()).unwrap_err();
+        assert!(refused.value["message"].as_str().unwrap().contains("`n` twice"), "{}", refused.value);
         let raw = json!({ "tool": "t", "args": "name=MCP" });
         assert!(arguments(OperatorTool::RunTool, raw.as_object().unwrap().clone()).is_err());
     }
@@ -232,5 +245,13 @@ mod tests {
         assert_eq!(arguments(OperatorTool::Capabilities, raw.as_object().unwrap().clone()).unwrap().0, Map::new());
         let raw = json!({ "tool": null });
         assert!(arguments(OperatorTool::RunTool, raw.as_object().unwrap().clone()).is_err());
+    }
+
+    #[test]
+    fn a_skill_that_is_cut_says_so_beside_its_text() {
+        let long = Answer::done(json!({ "name": "s", "body": "x".repeat(2 * MAX_RESULT_BYTES) }));
+        let reply = reply(OperatorTool::GetSkill, long);
+        assert!(reply.text.len() <= MAX_RESULT_BYTES);
+        assert!(reply.notes[0].contains("cut at its end"), "{:?}", reply.notes);
     }
 }

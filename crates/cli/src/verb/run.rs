@@ -5,6 +5,7 @@ use std::io::{BufRead, IsTerminal, Write};
 use gatelatch_bridge::answer::{Answer, Status};
 use gatelatch_bridge::bridge::RunRequest;
 use gatelatch_gate::decision::Door;
+use gatelatch_manifest::diagnostic::plain;
 use gatelatch_registry::catalog::Kind;
 use gatelatch_runner::runner::Steps;
 use serde_json::Value;
@@ -69,7 +70,8 @@ fn agreed(refused: &Answer, args: &Value) -> bool {
     let text = |key: &str| refused.value[key].as_str().unwrap_or_default().to_owned();
     let entry = format!("{}{}", text("tool"), text("agent"));
     say(&format!("{entry} {} is {}: {}", text("action"), text("effect"), text("because")));
-    say(&serde_json::to_string_pretty(args).unwrap_or_default());
+    // What is not plain to the eye is shown by its number: the human must see the very call that would run.
+    say(&plain(&serde_json::to_string_pretty(args).unwrap_or_default()));
     let _ = write!(std::io::stderr(), "Run it? Type yes: ");
     let _ = std::io::stderr().flush();
     let mut line = String::new();

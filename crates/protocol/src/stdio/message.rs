@@ -11,9 +11,9 @@ use rmcp::model::{
 use serde::de::DeserializeOwned;
 use serde_json::{Map, Value};
 
-use super::json::{self, JsonError};
 use crate::adapter::{METHODS, Misfit, quoted};
 use crate::era::{Era, VERSION_KEY};
+use crate::json::{self, JsonError};
 
 pub(crate) const PARSE_ERROR: i32 = -32700;
 pub(crate) const INVALID_REQUEST: i32 = -32600;

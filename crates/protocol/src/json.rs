@@ -11,15 +11,24 @@ use serde_json::{Map, Number, Value};
 /// How deep values may nest; serde_json itself gives up at 128, without telling that from a syntax error.
 const MAX_DEPTH: usize = 120;
 
-/// Why there is no value.
-#[derive(Debug, PartialEq, Eq)]
-pub(crate) enum JsonError {
-    /// No JSON.
+/// Why there is no value. Tells no more of the text than a key.
+#[derive(Debug, PartialEq, Eq, thiserror::Error)]
+pub enum JsonError {
+    /// No JSON: what is wrong, and the line and column.
+    #[error("{0}")]
     Syntax(String),
     /// A key that one object has twice.
+    #[error("an object has the key `{0}` twice")]
     RepeatedKey(String),
     /// Nested too deep.
+    #[error("values are nested deeper than 120")]
     TooDeep,
+}
+
+/// Reads one value from a text that somebody wrote by hand or had written: two equal keys are refused, since a reader
+/// who trusts the first would be shown another call than the one that runs.
+pub fn parse(text: &str) -> Result<Value, JsonError> {
+    read(text).0
 }
 
 /// Reads one value. The second part is the `id` of the outermost object, as far as it was seen and seen once.
