@@ -160,23 +160,15 @@ fn capabilities_of_the_catalog_that_ships_fit_in_3000_bytes() {
 #[test]
 fn a_cancelled_call_ends_its_child_and_gets_no_answer() {
     let bench = Bench::new();
-    bench.write("catalog/tools/nap/tool.yaml", "name: nap\ndescription: Sleeps.\nruntime: python\nentrypoint: main.py\nactions:\n  - name: read-slowly\n    description: Read slowly.\n    effect: read_only\n    args: [{name: mark, type: path, required: true, description: Where to leave the process number}]\n");
-    bench.write("catalog/tools/nap/main.py", "import os, sys, time\nmark = sys.argv[sys.argv.index('--mark') + 1]\nopen(mark + '.new', 'w').write(str(os.getpid()))\nos.rename(mark + '.new', mark)\ntime.sleep(60)\n");
+    bench.write("catalog/tools/nap/tool.yaml", NAP);
+    bench.write("catalog/tools/nap/main.py", NAP_PY);
     let mut server = bench.serve(&["--catalog", "catalog", "operator"]);
     server.initialize();
     let mark = bench.path("mark");
     server.send(&json!({"jsonrpc":"2.0","id":"slow","method":"tools/call","params":{"name":"run_tool","arguments":{"tool":"nap","args":{"mark":mark}}}}).to_string());
-    let deadline = std::time::Instant::now() + server::PATIENCE;
-    while !mark.exists() {
-        assert!(std::time::Instant::now() < deadline, "the child never started");
-        std::thread::yield_now();
-    }
-    let child: u32 = std::fs::read_to_string(&mark).unwrap().parse().unwrap();
+    let child = process_of(&mark);
     server.send(r#"{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":"slow"}}"#);
-    while std::path::Path::new(&format!("/proc/{child}")).exists() {
-        assert!(std::time::Instant::now() < deadline, "the child outlives its cancellation");
-        std::thread::yield_now();
-    }
+    await_end(child);
     let (failed, _) = server.call("run_tool", json!({ "tool": "hello-world" }));
     assert!(failed, "another catalog: no such tool");
     let (code, left, _) = server.end();
@@ -258,4 +250,52 @@ fn a_broken_entry_says_so_over_mcp_too() {
     assert!(answer["message"].as_str().unwrap().contains("tools/bad/tool.yaml:"), "{answer}");
     let (_, list) = server.call("capabilities", json!({}));
     assert!(list["broken"][0].as_str().unwrap().starts_with("tool bad: "), "{list}");
+}
+
+#[cfg(target_os = "linux")]
+#[test]
+fn a_client_that_closes_its_end_ends_the_call_that_runs_for_it() {
+    let bench = Bench::new();
+    bench.write("catalog/tools/nap/tool.yaml", NAP);
+    bench.write("catalog/tools/nap/main.py", NAP_PY);
+    let mut command = bench.command(&["--catalog", "catalog", "operator"]);
+    let mut child = command
+        .stdin(std::process::Stdio::piped())
+        .stdout(std::process::Stdio::piped())
+        .stderr(std::process::Stdio::null())
+        .spawn()
+        .unwrap();
+    let mut input = child.stdin.take().unwrap();
+    let mark = bench.path("mark");
+    let call = json!({"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"run_tool","arguments":{"tool":"nap","args":{"mark":mark}}}});
+    std::io::Write::write_all(&mut input, format!("{call}\n").as_bytes()).unwrap();
+    let napping = process_of(&mark);
+    drop(child.stdout.take());
+    await_end(napping);
+    await_end(child.id());
+    child.wait().unwrap();
+    drop(input);
+}
+
+const NAP: &str = "name: nap\ndescription: Sleeps.\nruntime: python\nentrypoint: main.py\nactions:\n  - name: read-slowly\n    description: Read slowly.\n    effect: read_only\n    args: [{name: mark, type: path, required: true, description: Where to leave the process number}]\n";
+const NAP_PY: &str = "import os, sys, time\nmark = sys.argv[sys.argv.index('--mark') + 1]\nopen(mark + '.new', 'w').write(str(os.getpid()))\nos.rename(mark + '.new', mark)\ntime.sleep(60)\n";
+
+/// The process that left its number in a file.
+fn process_of(mark: &std::path::Path) -> u32 {
+    let deadline = std::time::Instant::now() + server::PATIENCE;
+    while !mark.exists() {
+        assert!(std::time::Instant::now() < deadline, "the child never started");
+        std::thread::yield_now();
+    }
+    std::fs::read_to_string(mark).unwrap().parse().unwrap()
+}
+
+/// Waits until a process is gone, or is only waited for.
+fn await_end(process: u32) {
+    let deadline = std::time::Instant::now() + server::PATIENCE;
+    let lives = || std::fs::read_to_string(format!("/proc/{process}/stat")).is_ok_and(|stat| !stat.contains(") Z "));
+    while lives() {
+        assert!(std::time::Instant::now() < deadline, "process {process} lives on");
+        std::thread::yield_now();
+    }
 }

@@ -38,12 +38,30 @@ pub(crate) fn serve(place: &Place, environment: Environment) -> anyhow::Result<C
     let served = runtime.block_on(async {
         let stop = CancellationToken::new();
         tokio::spawn(stop_on_signal(stop.clone()));
+        stop_when_nobody_reads(stop.clone());
         serve_stdio(Arc::new(operator), std::io::stdin(), std::io::stdout(), limits, stop).await
     });
     // A reader thread may still wait on standard input; it must not hold the process.
     runtime.shutdown_background();
     served.context("the server stopped")?;
     Ok(Code::Done)
+}
+
+/// Cancels `stop` when the client closes its end of standard output: without this, a call would run on for nobody until
+/// the next line is written.
+fn stop_when_nobody_reads(stop: CancellationToken) {
+    #[cfg(unix)]
+    std::thread::spawn(move || {
+        use rustix::event::{PollFd, PollFlags, poll};
+        let output = std::io::stdout();
+        // No event is asked for, so only the end of the other side ends the wait.
+        let mut watched = [PollFd::new(&output, PollFlags::empty())];
+        if poll(&mut watched, None).is_ok_and(|ended| ended > 0) {
+            stop.cancel();
+        }
+    });
+    #[cfg(not(unix))]
+    drop(stop);
 }
 
 /// Cancels `stop` when the process is asked to end: running children are ended first.
