@@ -15,7 +15,7 @@ const MAX_TEXT: usize = 1 << 20;
 /// How many sheets and names are remembered.
 const MAX_LISTED: usize = 100_000;
 /// How much repetition may make of one sheet, in bytes of cells and their text.
-const MAX_REPEATED: u64 = 256 << 20;
+const MAX_REPEATED: u64 = 64 << 20;
 
 /// An open workbook.
 pub(crate) struct Opendocument {

@@ -2,7 +2,7 @@
 //!
 //! Owns the inference of types and the bounds of what is remembered of a column.
 
-use std::collections::{BTreeMap, BTreeSet, HashSet};
+use std::collections::{BTreeMap, HashSet};
 use std::hash::{BuildHasher, RandomState};
 
 use serde_json::{Map, Value};
@@ -16,7 +16,7 @@ use crate::row::{Cell, Content, Row, Shared};
 use crate::serial::Moment;
 
 /// How many different values of all columns together are told apart; beyond that `distinct` is a lower bound.
-const MAX_DISTINCT: usize = 1_000_000;
+const MAX_DISTINCT: usize = 2_000_000;
 /// How many examples a column gets.
 const EXAMPLES: usize = 3;
 /// How much of either end of a long text is looked at, in bytes.
@@ -49,7 +49,8 @@ struct Described {
     rows: u64,
     /// The first row, while it may still be a header.
     header: Option<BTreeMap<u32, String>>,
-    columns: BTreeMap<u32, Column>,
+    /// By their place.
+    columns: Vec<Column>,
     hasher: RandomState,
     distinct: usize,
 }
@@ -70,26 +71,38 @@ impl Described {
             let shown = row.show(cell, shared);
             let is_text = matches!(cell.content, Content::Text(_) | Content::Shared(_));
             let hash = self.hasher.hash_one((is_text, telling(shown)));
-            let column = self.columns.entry(cell.column).or_default();
+            let place = cell.column as usize;
+            if self.columns.len() <= place {
+                self.columns.resize_with(place + 1, Column::default);
+            }
+            let column = &mut self.columns[place];
+            column.count += 1;
+            column.tally(cell.content, shown);
+            // Columns often say the same thing over and over.
+            if column.last == Some(hash) {
+                continue;
+            }
+            column.last = Some(hash);
             if self.distinct < MAX_DISTINCT {
                 self.distinct += usize::from(column.distinct.insert(hash));
             } else if !column.distinct.contains(&hash) {
                 column.more = true;
             }
-            column.add(cell.content, shown);
+            column.learn(cell.content, shown);
         }
     }
 
     fn answer(mut self, title: &str, max_bytes: usize) -> Vec<u8> {
         // A sheet of nothing but one row of text has no header, it has one row.
-        if let (0, Some(header)) = (self.rows, &self.header) {
-            for (at, text) in header.clone() {
-                let column = self.columns.entry(at).or_default();
+        if self.rows == 0 {
+            for (place, text) in self.header.take().unwrap_or_default() {
+                self.rows = 1;
+                self.columns.resize_with(place as usize + 1, Column::default);
+                let column = &mut self.columns[place as usize];
+                (column.count, column.texts) = (1, 1);
                 column.distinct.insert(0);
-                column.add_text(&text);
+                column.learn_text(&text);
             }
-            self.rows = u64::from(!self.columns.is_empty());
-            self.header = None;
         }
         let header = self.header.unwrap_or_default();
         let mut out = b"{\"sheet\":".to_vec();
@@ -97,11 +110,16 @@ impl Described {
         out.extend_from_slice(b",\"rows\":");
         json::push_whole(&mut out, self.rows);
         out.extend_from_slice(b",\"columns\":[");
-        let places: BTreeSet<u32> = self.columns.keys().chain(header.keys()).copied().collect();
+        let last = header.keys().next_back().map_or(0, |place| *place as usize + 1).max(self.columns.len());
+        self.columns.resize_with(last, Column::default);
         let mut truncated = false;
-        for (number, place) in places.into_iter().enumerate() {
-            let column = self.columns.remove(&place).unwrap_or_default();
-            let value = column.answer(place, header.get(&place)).to_string();
+        let mut number = 0;
+        for (place, column) in (0u32..).zip(self.columns) {
+            let name = header.get(&place);
+            if column.count == 0 && name.is_none() {
+                continue;
+            }
+            let value = column.answer(place, name).to_string();
             if out.len() + value.len() + 64 > max_bytes {
                 truncated = true;
                 break;
@@ -110,6 +128,7 @@ impl Described {
                 out.push(b',');
             }
             out.extend_from_slice(value.as_bytes());
+            number += 1;
         }
         out.extend_from_slice(if truncated { b"],\"truncated\":true}" } else { b"],\"truncated\":false}" });
         out
@@ -132,77 +151,69 @@ struct Column {
     distinct: HashSet<u64>,
     /// Whether more values differ than are told apart.
     more: bool,
+    /// The value before, as its hash.
+    last: Option<u64>,
     number_range: Option<(f64, f64)>,
     text_range: Option<(String, String)>,
     examples: Vec<Value>,
 }
 
 impl Column {
-    fn add(&mut self, content: Content, shown: &str) {
+    /// Counts a value by its type.
+    fn tally(&mut self, content: Content, shown: &str) {
         match content {
             Content::Empty => {}
-            Content::Text(_) | Content::Shared(_) => self.add_text(shown),
-            Content::Number(_) | Content::Precise(_) => self.add_number(content, shown),
-            Content::Bool(value) => {
-                self.booleans += 1;
-                self.example(value.into());
+            Content::Text(_) | Content::Shared(_) => self.texts += 1,
+            Content::Number(_) | Content::Precise(_) => {
+                self.numbers += 1;
+                self.whole += u64::from(!shown.contains(['.', 'e', 'E']));
             }
-            Content::Error(_) => {
-                self.errors += 1;
-                self.example(shown.into());
-            }
-            Content::Moment(moment, _) => {
-                match moment {
-                    Moment::Date => self.dates += 1,
-                    Moment::DateTime => self.date_times += 1,
-                    Moment::Time => self.times += 1,
-                    Moment::Duration => self.durations += 1,
-                }
-                // ISO texts of one kind sort as what they mean, durations excepted.
-                if moment != Moment::Duration {
-                    self.widen(shown);
-                }
-                self.example(shown.into());
-            }
+            Content::Bool(_) => self.booleans += 1,
+            Content::Error(_) => self.errors += 1,
+            Content::Moment(Moment::Date, _) => self.dates += 1,
+            Content::Moment(Moment::DateTime, _) => self.date_times += 1,
+            Content::Moment(Moment::Time, _) => self.times += 1,
+            Content::Moment(Moment::Duration, _) => self.durations += 1,
         }
     }
 
-    fn add_number(&mut self, content: Content, shown: &str) {
-        self.numbers += 1;
-        self.whole += u64::from(!shown.contains(['.', 'e', 'E']));
-        let number: f64 = shown.parse().unwrap_or(f64::NAN);
-        let (least, most) = self.number_range.unwrap_or((number, number));
-        self.number_range = Some((least.min(number), most.max(number)));
-        let literal = match content {
-            Content::Number(_) => serde_json::from_str(shown).unwrap_or_default(),
-            _ => shown.into(),
-        };
-        self.example(literal);
+    /// Learns what a value adds to the column's range and examples.
+    fn learn(&mut self, content: Content, shown: &str) {
+        match content {
+            Content::Empty => {}
+            Content::Text(_) | Content::Shared(_) => self.learn_text(shown),
+            Content::Number(_) | Content::Precise(_) => {
+                let number: f64 = shown.parse().unwrap_or(f64::NAN);
+                let (least, most) = self.number_range.unwrap_or((number, number));
+                self.number_range = Some((least.min(number), most.max(number)));
+                self.example(|| match content {
+                    Content::Number(_) => serde_json::from_str(shown).unwrap_or_default(),
+                    _ => shown.into(),
+                });
+            }
+            Content::Bool(value) => self.example(|| value.into()),
+            Content::Error(_) | Content::Moment(Moment::Duration, _) => self.example(|| short(shown).into()),
+            // ISO texts of one kind sort as what they mean.
+            Content::Moment(..) => self.learn_text(shown),
+        }
     }
 
-    fn add_text(&mut self, shown: &str) {
-        self.texts += 1;
-        self.widen(shown);
-        self.example(short(shown).into());
-    }
-
-    fn widen(&mut self, shown: &str) {
+    fn learn_text(&mut self, shown: &str) {
         match &mut self.text_range {
             None => self.text_range = Some((short(shown), short(shown))),
-            Some((least, most)) => {
-                if shown < least.as_str() {
-                    *least = short(shown);
-                } else if shown > most.as_str() {
-                    *most = short(shown);
-                }
-            }
+            Some((least, _)) if shown < least.as_str() => *least = short(shown),
+            Some((_, most)) if shown > most.as_str() => *most = short(shown),
+            Some(_) => {}
         }
+        self.example(|| short(shown).into());
     }
 
-    fn example(&mut self, value: Value) {
-        self.count += 1;
-        if self.examples.len() < EXAMPLES && !self.examples.contains(&value) {
-            self.examples.push(value);
+    fn example(&mut self, value: impl FnOnce() -> Value) {
+        if self.examples.len() < EXAMPLES {
+            let value = value();
+            if !self.examples.contains(&value) {
+                self.examples.push(value);
+            }
         }
     }
 

@@ -2,6 +2,9 @@
 //!
 //! INVARIANT: `truncated` is true exactly when another row would have been given; the tests below keep it.
 
+use std::collections::HashMap;
+use std::collections::hash_map::Entry;
+
 use super::Book;
 use crate::arguments::ReadSheet;
 use crate::error::{Fault, XlsxError};
@@ -175,7 +178,7 @@ impl<'a> Reading<'a> {
         }
         if let Some(keys) = &self.keys {
             out.extend_from_slice(b",\"columns\":[");
-            for (at, (_, key)) in keys.names.iter().enumerate() {
+            for (at, key) in keys.names.iter().enumerate() {
                 if at > 0 {
                     out.push(b',');
                 }
@@ -199,22 +202,24 @@ impl<'a> Reading<'a> {
 
 /// The keys of records: one for each column of the header row, unique, the column's letters where the header is blank.
 struct Keys {
-    /// Column and key, in the order of the columns, without gaps.
-    names: Vec<(u32, String)>,
+    first_column: u32,
+    /// In the order of the columns, without gaps.
+    names: Vec<String>,
+    /// How often each name was wanted, so that the next of that name gets the next number.
+    taken: HashMap<String, u32>,
     bytes: usize,
 }
 
 impl Keys {
     fn new(row: &Row, shared: &impl Shared, first_column: u32, limit: usize) -> Result<Keys, Stop> {
-        let mut keys = Keys { names: Vec::new(), bytes: 0 };
-        let mut taken = std::collections::HashSet::new();
+        let mut keys = Keys { first_column, names: Vec::new(), taken: HashMap::new(), bytes: 0 };
         for cell in &row.cells {
-            while keys.next_column(first_column) < cell.column {
-                keys.add_letters(first_column, &mut taken);
+            while keys.next_column() < cell.column {
+                keys.add(&letters(keys.next_column()));
             }
             match row.show(cell, shared).trim() {
-                "" => keys.add_letters(first_column, &mut taken),
-                name => keys.add(first_column, name, &mut taken),
+                "" => keys.add(&letters(keys.next_column())),
+                name => keys.add(name),
             }
             if keys.bytes > limit {
                 return Err(Stop::RowTooLarge { row: row.number, bytes: keys.bytes });
@@ -223,26 +228,36 @@ impl Keys {
         Ok(keys)
     }
 
-    fn next_column(&self, first_column: u32) -> u32 {
-        first_column + self.names.len() as u32
+    fn next_column(&self) -> u32 {
+        self.first_column + self.names.len() as u32
     }
 
-    fn add_letters(&mut self, first_column: u32, taken: &mut std::collections::HashSet<String>) {
-        let mut letters = String::new();
-        push_column(&mut letters, self.next_column(first_column));
-        self.add(first_column, &letters, taken);
-    }
-
-    fn add(&mut self, first_column: u32, name: &str, taken: &mut std::collections::HashSet<String>) {
-        let mut key = name.to_owned();
-        let mut number = 2u32;
-        while !taken.insert(key.clone()) {
-            key = format!("{name}_{number}");
-            number += 1;
-        }
+    fn add(&mut self, name: &str) {
+        let key = self.free(name);
         // Escaped it may take up to six times its length.
         self.bytes += key.len() * 6 + 3;
-        self.names.push((self.next_column(first_column), key));
+        self.names.push(key);
+    }
+
+    /// The name, with a number behind it when it is taken.
+    fn free(&mut self, name: &str) -> String {
+        let wanted = self.taken.entry(name.to_owned()).or_insert(0);
+        *wanted += 1;
+        let mut number = *wanted;
+        if number == 1 {
+            return name.to_owned();
+        }
+        loop {
+            let key = format!("{name}_{number}");
+            match self.taken.entry(key.clone()) {
+                Entry::Vacant(free) => {
+                    free.insert(1);
+                    self.taken.insert(name.to_owned(), number);
+                    return key;
+                }
+                Entry::Occupied(_) => number += 1,
+            }
+        }
     }
 
     /// Every key of the header, and the letters of whatever columns the row has beyond it. Stops somewhere beyond
@@ -252,13 +267,13 @@ impl Keys {
         let end = out.len().saturating_add(limit);
         let mut as_text = 0;
         out.push(b'{');
-        for (column, key) in &self.names {
+        for (column, key) in (self.first_column..).zip(&self.names) {
             if out.len() > end {
                 break;
             }
             json::push_string(out, key);
             out.push(b':');
-            match cells.next_if(|cell| cell.column == *column) {
+            match cells.next_if(|cell| cell.column == column) {
                 Some(cell) => {
                     row.push_json(out, cell, shared);
                     as_text += u64::from(matches!(cell.content, Content::Precise(_)));
@@ -271,13 +286,12 @@ impl Keys {
             if out.len() > end {
                 break;
             }
-            let mut letters = String::new();
-            push_column(&mut letters, cell.column);
             // A header may be named like a column; the column then gives way.
-            while self.names.iter().any(|(_, key)| *key == letters) {
-                letters.push('_');
+            let mut key = letters(cell.column);
+            while self.taken.contains_key(&key) {
+                key.push('_');
             }
-            json::push_string(out, &letters);
+            json::push_string(out, &key);
             out.push(b':');
             row.push_json(out, cell, shared);
             as_text += u64::from(matches!(cell.content, Content::Precise(_)));
@@ -289,4 +303,10 @@ impl Keys {
         out.push(b'}');
         as_text
     }
+}
+
+fn letters(column: u32) -> String {
+    let mut letters = String::new();
+    push_column(&mut letters, column);
+    letters
 }
