@@ -76,12 +76,15 @@ pub(crate) struct Settings {
 }
 
 impl Settings {
+    /// The settings file that a command typed in `folder` reads: the one that is named, else the nearest upward.
+    pub(crate) fn file(place: &Place, environment: &Environment, folder: &Path) -> Option<PathBuf> {
+        let named = place.config.clone().or_else(|| environment.text("GATELATCH_CONFIG").map(PathBuf::from));
+        named.or_else(|| folder.ancestors().map(|above| above.join(FILE)).find(|path| path.is_file()))
+    }
+
     /// Reads the settings for a command typed in `folder`.
     pub(crate) fn read(place: &Place, environment: &Environment, folder: &Path) -> anyhow::Result<Settings> {
-        let path = match place.config.clone().or_else(|| environment.text("GATELATCH_CONFIG").map(PathBuf::from)) {
-            Some(path) => Some(path),
-            None => folder.ancestors().map(|above| above.join(FILE)).find(|path| path.is_file()),
-        };
+        let path = Settings::file(place, environment, folder);
         let file = match &path {
             Some(path) => read_file(path)?,
             None => SettingsFile::default(),
