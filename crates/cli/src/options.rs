@@ -112,6 +112,23 @@ pub(crate) enum Verb {
         #[arg(long)]
         json: bool,
     },
+    /// Write a first manifest for a script or program that exists already.
+    Init(InitOptions),
+    /// Look at settings, manifests, programs, secrets and clients, and tell how to mend what is wrong.
+    Doctor {
+        /// Print JSON.
+        #[arg(long)]
+        json: bool,
+    },
+    /// Play the main job with a server of its own: find, read, a send refused, agreed to, sent.
+    Demo {
+        /// Agree to the send without being asked.
+        #[arg(long)]
+        yes: bool,
+        /// Print each step as a line of JSON.
+        #[arg(long)]
+        json: bool,
+    },
     /// Print a completion script for a shell.
     Completions { shell: clap_complete::Shell },
     /// Print the man page.
@@ -144,6 +161,29 @@ pub(crate) struct CallOptions {
     /// Ask on this terminal before a call that cannot be undone; without a terminal it is refused.
     #[arg(long, conflicts_with = "dry_run")]
     pub(crate) confirm: bool,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct InitOptions {
+    /// A script, `python3 SCRIPT`, or a program on PATH; behind it only those of its commands that are wanted. For a
+    /// skill a Markdown file.
+    #[arg(required = true)]
+    pub(crate) command: Vec<String>,
+    /// What to write: a tool, an agent or a skill.
+    #[arg(long, value_enum, default_value = "tool")]
+    pub(crate) kind: ShownKind,
+    /// The entry's name; without it, the file's or the program's.
+    #[arg(long)]
+    pub(crate) name: Option<String>,
+    /// What the entry does, in one line; without it, what the program says of itself.
+    #[arg(long, value_name = "TEXT")]
+    pub(crate) description: Option<String>,
+    /// Ask nothing and take what can be inferred.
+    #[arg(long, short)]
+    pub(crate) yes: bool,
+    /// Do not start the program to read its --help.
+    #[arg(long)]
+    pub(crate) no_run: bool,
 }
 
 #[derive(Clone, Copy, Debug, ValueEnum)]

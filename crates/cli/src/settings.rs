@@ -78,16 +78,19 @@ pub(crate) struct Settings {
 }
 
 impl Settings {
+    /// The settings file that a command typed in `folder` reads: the one that is named, else the nearest upward.
+    pub(crate) fn file(place: &Place, environment: &Environment, folder: &Path) -> Option<PathBuf> {
+        let named = place.config.clone().or_else(|| environment.text("GATELATCH_CONFIG").map(PathBuf::from));
+        // Whatever bears the name is meant: a link that leads nowhere is an error, not an absence.
+        named.or_else(|| folder.ancestors().map(|above| above.join(FILE)).find(|path| path.symlink_metadata().is_ok()))
+    }
+
     /// Reads the settings for a command typed in `folder`.
     pub(crate) fn read(place: &Place, environment: &Environment, folder: &Path) -> anyhow::Result<Settings> {
         if let Some(name) = environment.unreadable.first() {
             return Err(UsageError::new(format!("{name} is no UTF-8 text"), "set it anew, or unset it").into());
         }
-        let path = match place.config.clone().or_else(|| environment.text("GATELATCH_CONFIG").map(PathBuf::from)) {
-            Some(path) => Some(path),
-            // Whatever bears the name is meant: a link that leads nowhere is an error, not an absence.
-            None => folder.ancestors().map(|above| above.join(FILE)).find(|path| path.symlink_metadata().is_ok()),
-        };
+        let path = Settings::file(place, environment, folder);
         let file = match &path {
             Some(path) => read_file(&folder.join(path))?,
             None => SettingsManifest::default(),

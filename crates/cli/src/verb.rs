@@ -4,6 +4,9 @@ mod browse;
 pub(crate) mod builtin;
 mod check;
 mod connect;
+mod demo;
+mod doctor;
+mod init;
 mod operator;
 mod reference;
 mod run;
@@ -52,6 +55,9 @@ pub(crate) fn dispatch(options: Options, environment: Environment) -> anyhow::Re
             run::run(&Road::open(&place, environment)?, run::Target::Agent(agent), action, &call)
         }
         Verb::Check { json } => check::check(&place, &environment, json),
+        Verb::Init(options) => init::init(&place, &environment, &options),
+        Verb::Doctor { json } => doctor::doctor(&place, &environment, json),
+        Verb::Demo { yes, json } => demo::demo(&environment, yes, json),
         Verb::Completions { shell } => reference::completions(shell),
         Verb::Man => reference::man(),
         Verb::Reference => reference::tables(),
@@ -258,7 +264,7 @@ pub(crate) fn state_folder(environment: &Environment, folder: &Path) -> PathBuf 
 }
 
 /// Where compiled-in programs are unpacked.
-fn cache_folder(environment: &Environment, folder: &Path) -> PathBuf {
+pub(crate) fn cache_folder(environment: &Environment, folder: &Path) -> PathBuf {
     let home = |below: &str| environment.text("HOME").map(|home| Path::new(home).join(below));
     let own = environment.text("GATELATCH_CACHE").map(|cache| folder.join(cache));
     let system = if cfg!(windows) {

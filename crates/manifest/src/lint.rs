@@ -1,11 +1,18 @@
 //! What text that a model or a terminal reads must not hold.
 //!
-//! Knows characters, not keys: which texts are linted is said by the forms in [`crate::reference`]. Start at [`lint`].
+//! Knows characters, not keys: which texts are linted is said by the forms in [`crate::reference`]. Start at `lint`;
+//! whoever writes a manifest starts at [`plain_line`].
 
 use unicode_security::mixed_script::MixedScript;
 use unicode_security::skeleton;
 
 use crate::rule::{self, Rule};
+
+/// A text as one line that passes: what no reader sees is gone, and every run of white space is one space.
+pub fn plain_line(text: &str) -> String {
+    let visible: String = text.chars().filter(|c| c.is_whitespace() || !is_hidden(*c)).collect();
+    visible.split_whitespace().collect::<Vec<_>>().join(" ")
+}
 
 /// One kind of bad character in a text: the first of its kind, with its place.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -157,6 +164,13 @@ mod tests {
         assert_eq!(codes("🙂\u{fe0f}\u{fe0f}"), ["invisible"]);
         assert_eq!(codes("\r lone"), ["control"]);
         assert_eq!(lint("ab\u{202e}")[0].index, 3);
+    }
+
+    #[test]
+    fn a_plain_line_passes_and_says_the_same() {
+        let line = plain_line("  Keep\u{200b} the\n\u{202e}notes\t\u{85}of\u{1b} today\u{2028}. ");
+        assert_eq!(line, "Keep the notes of today .");
+        assert_eq!(codes(&line), Vec::<&str>::new());
     }
 
     #[test]

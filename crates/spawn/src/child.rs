@@ -10,7 +10,7 @@ use std::time::{Duration, Instant};
 
 use tokio_util::sync::CancellationToken;
 
-use crate::group::{Exit, Group, Started};
+use crate::group::{Exit, Group, Input, Started};
 use crate::stream::Streams;
 
 /// How long a group that was asked to end may take before it is killed.
@@ -80,6 +80,16 @@ pub enum Ending {
     Cancelled,
 }
 
+impl Ending {
+    /// The ending of a child that we did not end.
+    pub(crate) fn of(exit: Exit) -> Ending {
+        match exit {
+            Exit::Code(code) => Ending::Exited(code),
+            Exit::Signal(signal) => Ending::Signalled(signal),
+        }
+    }
+}
+
 /// A child that is gone, with all its group.
 #[derive(Debug)]
 pub struct Ended {
@@ -136,16 +146,14 @@ pub async fn run(launch: Launch, listeners: Listeners, cancelled: CancellationTo
     if cancelled.is_cancelled() {
         return Ok(Ended::before_the_start());
     }
-    let Started { mut group, stdout, stderr } = Group::start(&launch).map_err(|source| not_started(&launch, source))?;
+    let Started { mut group, stdout, stderr, .. } =
+        Group::start(&launch, Input::Nothing).map_err(|source| not_started(&launch, source))?;
     let mut streams = Streams::new(stdout, stderr, &launch, listeners);
     let (ours, exit) = follow(&mut group, &mut streams, launch.timeout, &cancelled)
         .await
         .map_err(|source| SpawnError::Lost { program: launch.program.display().to_string(), source })?;
     let (stdout, stdout_bytes, stderr_tail) = streams.finish();
-    let ending = ours.unwrap_or(match exit {
-        Exit::Code(code) => Ending::Exited(code),
-        Exit::Signal(signal) => Ending::Signalled(signal),
-    });
+    let ending = ours.unwrap_or_else(|| Ending::of(exit));
     Ok(Ended { ending, stdout, stdout_bytes, stderr_tail, elapsed: begun.elapsed() })
 }
 
@@ -229,7 +237,7 @@ async fn until_closed(streams: &mut Streams) -> io::Result<()> {
 }
 
 /// The system reports a missing working folder as a missing program.
-fn not_started(launch: &Launch, source: io::Error) -> SpawnError {
+pub(crate) fn not_started(launch: &Launch, source: io::Error) -> SpawnError {
     match std::fs::metadata(&launch.cwd) {
         Ok(folder) if folder.is_dir() => SpawnError::Start { program: launch.program.display().to_string(), source },
         Ok(_) => {

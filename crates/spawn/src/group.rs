@@ -4,7 +4,7 @@
 
 use std::process::{Command, Stdio};
 
-use tokio::process::{ChildStderr, ChildStdout};
+use tokio::process::{ChildStderr, ChildStdin, ChildStdout};
 
 use crate::child::Launch;
 
@@ -21,8 +21,17 @@ pub(crate) use windows::Group;
 /// A group that was just started, and its pipes.
 pub(crate) struct Started {
     pub(crate) group: Group,
+    /// There when it was asked for.
+    pub(crate) stdin: Option<ChildStdin>,
     pub(crate) stdout: ChildStdout,
     pub(crate) stderr: ChildStderr,
+}
+
+/// What a child reads.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Input {
+    Nothing,
+    Pipe,
 }
 
 /// How a leader ended.
@@ -32,16 +41,19 @@ pub(crate) enum Exit {
     Signal(i32),
 }
 
-/// The command that a launch describes: cleared environment, no standard input, both outputs piped.
+/// The command that a launch describes: cleared environment, both outputs piped.
 #[expect(clippy::disallowed_methods, reason = "this is the one door")]
-fn command(launch: &Launch) -> Command {
+fn command(launch: &Launch, input: Input) -> Command {
     let mut command = Command::new(&launch.program);
     command
         .args(&launch.args)
         .env_clear()
         .envs(launch.env.iter().map(|(name, value)| (name, value)))
         .current_dir(&launch.cwd)
-        .stdin(Stdio::null())
+        .stdin(match input {
+            Input::Nothing => Stdio::null(),
+            Input::Pipe => Stdio::piped(),
+        })
         .stdout(Stdio::piped())
         .stderr(Stdio::piped());
     command

@@ -9,10 +9,10 @@ use std::process::{Child, ExitStatus};
 use std::time::{Duration, Instant};
 
 use rustix::process::{Pid, Signal, WaitId, WaitIdOptions, kill_process_group, waitid};
-use tokio::process::{ChildStderr, ChildStdout};
+use tokio::process::{ChildStderr, ChildStdin, ChildStdout};
 use tokio::signal::unix::SignalKind;
 
-use super::{Exit, Started, command};
+use super::{Exit, Input, Started, command};
 use crate::child::Launch;
 use crate::orphan::Run;
 
@@ -30,23 +30,29 @@ pub(crate) struct Group {
 }
 
 impl Group {
-    pub(crate) fn start(launch: &Launch) -> io::Result<Started> {
+    pub(crate) fn start(launch: &Launch, input: Input) -> io::Result<Started> {
         // First of all, so that no death goes unheard and nothing is started that could not be waited for.
         let deaths = tokio::signal::unix::signal(SignalKind::child())?;
         let run = Run::begin();
-        let mut command = command(launch);
+        let mut command = command(launch, input);
         command.process_group(0);
         if let Some((name, value)) = run.mark(&launch.env) {
             command.env(name, value);
         }
         let mut child = command.spawn()?;
+        let stdin = child.stdin.take();
         let pipes = (child.stdout.take(), child.stderr.take());
         let leader = Pid::from_child(&child);
         run.led_by(leader);
         // From here on an error, too, kills what was started.
         let group = Group { deaths, remains: Some(Remains { child, leader, run }) };
         let (Some(stdout), Some(stderr)) = pipes else { return Err(io::ErrorKind::BrokenPipe.into()) };
-        Ok(Started { group, stdout: ChildStdout::from_std(stdout)?, stderr: ChildStderr::from_std(stderr)? })
+        Ok(Started {
+            group,
+            stdin: stdin.map(ChildStdin::from_std).transpose()?,
+            stdout: ChildStdout::from_std(stdout)?,
+            stderr: ChildStderr::from_std(stderr)?,
+        })
     }
 
     /// Waits for the leader's end without reaping it. May be dropped and called again.
@@ -163,7 +169,7 @@ mod tests {
             max_stdout_bytes: 0,
             stderr_tail_bytes: 0,
         };
-        let Started { mut group, stdout, .. } = Group::start(&launch).unwrap();
+        let Started { mut group, stdout, .. } = Group::start(&launch, Input::Nothing).unwrap();
         let member = BufReader::new(stdout).lines().next_line().await.unwrap().unwrap();
         let member = Pid::from_raw(member.parse().unwrap()).unwrap();
         group.remains.as_ref().unwrap().kill();

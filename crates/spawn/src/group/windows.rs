@@ -2,7 +2,7 @@
 
 use std::io;
 
-use super::{Exit, Started, command};
+use super::{Exit, Input, Started, command};
 use crate::child::Launch;
 
 /// A child that is killed when this is dropped.
@@ -11,12 +11,13 @@ pub(crate) struct Group {
 }
 
 impl Group {
-    pub(crate) fn start(launch: &Launch) -> io::Result<Started> {
-        let mut child = tokio::process::Command::from(command(launch)).kill_on_drop(true).spawn()?;
+    pub(crate) fn start(launch: &Launch, input: Input) -> io::Result<Started> {
+        let mut child = tokio::process::Command::from(command(launch, input)).kill_on_drop(true).spawn()?;
+        let stdin = child.stdin.take();
         let (Some(stdout), Some(stderr)) = (child.stdout.take(), child.stderr.take()) else {
             return Err(io::ErrorKind::BrokenPipe.into());
         };
-        Ok(Started { group: Group { child }, stdout, stderr })
+        Ok(Started { group: Group { child }, stdin, stdout, stderr })
     }
 
     /// Waits for the child's end. May be dropped and called again.

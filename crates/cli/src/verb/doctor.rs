@@ -1,0 +1,510 @@
+//! `gatelatch doctor`: looks at everything that a call needs and tells how to mend what is wrong.
+//!
+//! Owns the list of looks and their wording; changes nothing. What a thing should be is judged by whoever uses it:
+//! settings by [`crate::settings`], manifests by the registry, programs by the runner, clients by [`crate::connect`].
+//! Start at [`doctor`].
+
+use std::ffi::OsString;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use anyhow::Context;
+use gatelatch_gate::declaration;
+use gatelatch_manifest::diagnostic::Severity;
+use gatelatch_registry::catalog::{Catalog, Entry, Runtime};
+use gatelatch_registry::load::Loaded;
+use gatelatch_runner::host::Host;
+use gatelatch_runner::readiness::{NotReady, readiness};
+use gatelatch_secrets::secret::SHORTEST;
+use gatelatch_spawn::child::{Ending, Launch, Listeners, run};
+use serde_json::{Value, json};
+use tokio_util::sync::CancellationToken;
+
+use crate::connect::{self, Change, Client, ConnectError, ConnectRequest, Plan, Scope, Surroundings};
+use crate::exit::Code;
+use crate::options::Place;
+use crate::settings::{self, Environment, Settings};
+use crate::verb::{cache_folder, load_catalog, print, print_json, state_folder, working_folder};
+
+/// How long a program may take to tell its version.
+const PATIENCE: Duration = Duration::from_secs(5);
+/// The oldest Python that the programs that ship run on.
+const OLDEST_PYTHON: (u32, u32) = (3, 9);
+
+/// Prints what was found; the exit code is that of a failure when one of them is a failure.
+pub(crate) fn doctor(place: &Place, environment: &Environment, as_json: bool) -> anyhow::Result<Code> {
+    let folder = working_folder()?;
+    let own_program = std::env::current_exe().context("cannot find the gatelatch program itself")?;
+    let mut report = Report::default();
+    let host = Host {
+        environment: environment.variables.clone(),
+        working_folder: folder.clone(),
+        cache_folder: cache_folder(environment, &folder),
+        own_program,
+    };
+    let settings = look_at_settings(place, environment, &folder, &mut report);
+    if let Some(settings) = &settings {
+        let loaded = load_catalog(settings);
+        look_at_variables(environment, &loaded.catalog, &mut report);
+        look_at_catalogs(settings, &loaded, &mut report);
+        look_at_programs(&host, &loaded.catalog, &mut report)?;
+        look_at_secrets(environment, &loaded.catalog, &mut report);
+    }
+    look_at_cache(&host.cache_folder, &mut report);
+    let catalogs = settings.map(|settings| settings.catalogs).unwrap_or_default();
+    look_at_clients(&host, environment, catalogs, &mut report)?;
+    report.ok("version", format!("gatelatch {} at {}", env!("CARGO_PKG_VERSION"), host.own_program.display()));
+    report.print(as_json)
+}
+
+/// How bad a finding is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Level {
+    Ok,
+    Warn,
+    Fail,
+}
+
+impl Level {
+    fn as_str(self) -> &'static str {
+        match self {
+            Level::Ok => "ok",
+            Level::Warn => "warn",
+            Level::Fail => "fail",
+        }
+    }
+}
+
+struct Finding {
+    level: Level,
+    area: &'static str,
+    what: String,
+    /// How to mend it; empty where nothing is to be mended.
+    mend: String,
+}
+
+#[derive(Default)]
+struct Report {
+    findings: Vec<Finding>,
+}
+
+impl Report {
+    fn ok(&mut self, area: &'static str, what: impl Into<String>) {
+        self.findings.push(Finding { level: Level::Ok, area, what: what.into(), mend: String::new() });
+    }
+
+    fn warn(&mut self, area: &'static str, what: impl Into<String>, mend: impl Into<String>) {
+        self.findings.push(Finding { level: Level::Warn, area, what: what.into(), mend: mend.into() });
+    }
+
+    fn fail(&mut self, area: &'static str, what: impl Into<String>, mend: impl Into<String>) {
+        self.findings.push(Finding { level: Level::Fail, area, what: what.into(), mend: mend.into() });
+    }
+
+    fn print(&self, as_json: bool) -> anyhow::Result<Code> {
+        let count = |level| self.findings.iter().filter(|finding| finding.level == level).count();
+        let (failures, warnings) = (count(Level::Fail), count(Level::Warn));
+        if as_json {
+            let findings: Vec<Value> = self
+                .findings
+                .iter()
+                .map(|Finding { level, area, what, mend }| {
+                    let mend = if mend.is_empty() { Value::Null } else { Value::from(mend.as_str()) };
+                    json!({ "level": level.as_str(), "area": area, "what": what, "mend": mend })
+                })
+                .collect();
+            print_json(&json!({ "findings": findings, "failures": failures, "warnings": warnings }), true)?;
+        } else {
+            for Finding { level, area, what, mend } in &self.findings {
+                let mend = if mend.is_empty() { String::new() } else { format!(" ({mend})") };
+                print(&format!("{:<4} {area}: {what}{mend}", level.as_str()))?;
+            }
+            print(&format!("{failures} to mend, {warnings} to look at"))?;
+        }
+        Ok(if failures == 0 { Code::Done } else { Code::Failed })
+    }
+}
+
+// Settings.
+
+fn look_at_settings(place: &Place, environment: &Environment, folder: &Path, report: &mut Report) -> Option<Settings> {
+    match Settings::read(place, environment, folder) {
+        Ok(settings) => {
+            match Settings::file(place, environment, folder) {
+                Some(file) => report.ok("settings", format!("{} reads well", file.display())),
+                None => report.ok("settings", "no gatelatch.yaml from here upward: the defaults hold"),
+            }
+            if settings.policy.deny_irreversible {
+                let mend = "unset GATELATCH_DENY_IRREVERSIBLE and deny_irreversible where a human is in the seat";
+                report.warn("settings", "what cannot be undone is refused even where a human agrees", mend);
+            }
+            Some(settings)
+        }
+        Err(error) => {
+            let (what, help) = told(&error);
+            report.fail("settings", what, help.unwrap_or_else(|| "mend the file".to_owned()));
+            None
+        }
+    }
+}
+
+fn look_at_variables(environment: &Environment, catalog: &Catalog, report: &mut Report) {
+    if let Err(error) = settings::refuse_unknown_variables(environment, catalog) {
+        report.fail("settings", error.message, error.help.unwrap_or_default());
+    }
+}
+
+/// An error in one line, and its way out.
+fn told(error: &anyhow::Error) -> (String, Option<String>) {
+    match error.downcast_ref::<crate::exit::UsageError>() {
+        Some(usage) => (one_line(&usage.message), usage.help.clone()),
+        None => {
+            let causes: Vec<String> = error.chain().map(ToString::to_string).collect();
+            (one_line(&causes.join(": ")), None)
+        }
+    }
+}
+
+fn one_line(text: &str) -> String {
+    gatelatch_manifest::lint::plain_line(text)
+}
+
+// Catalogs.
+
+fn look_at_catalogs(settings: &Settings, loaded: &Loaded, report: &mut Report) {
+    match settings.catalogs.as_slice() {
+        [] => report.ok("catalog", "none is named: the one that ships is served"),
+        catalogs => catalogs.iter().for_each(|catalog| report.ok("catalog", catalog.display().to_string())),
+    }
+    let errors = loaded.findings.iter().filter(|finding| finding.severity == Severity::Error).count();
+    let warnings = loaded.findings.len() - errors;
+    let (entries, skills) = (loaded.catalog.entries().len(), loaded.catalog.skills().len());
+    let loads = format!("{entries} tools and agents, {skills} skills load");
+    if errors > 0 {
+        report.fail(
+            "manifests",
+            format!("{loads}; {errors} errors, and what has one is left out"),
+            "see `gatelatch check`",
+        );
+    } else if entries + skills == 0 {
+        report.fail("manifests", "nothing to serve", "`gatelatch init SCRIPT` writes a first manifest");
+    } else if warnings > 0 {
+        report.warn("manifests", format!("{loads}; {warnings} warnings"), "see `gatelatch check`");
+    } else {
+        report.ok("manifests", loads);
+    }
+    let undeclared = declaration::undeclared(&loaded.catalog).len();
+    if undeclared > 0 {
+        let what = format!("{undeclared} actions ask a human only because no effect is declared");
+        report.warn("manifests", what, "add `effect:` where `gatelatch check` says");
+    }
+}
+
+// Programs.
+
+/// A program whose version is worth knowing.
+struct Interpreter {
+    name: &'static str,
+    names: &'static [&'static str],
+    runtime: Option<Runtime>,
+}
+
+const INTERPRETERS: [Interpreter; 2] = [
+    Interpreter { name: "python", names: &["python3", "python"], runtime: Some(Runtime::Python) },
+    Interpreter { name: "node", names: &["node"], runtime: Some(Runtime::Node) },
+];
+
+fn look_at_programs(host: &Host, catalog: &Catalog, report: &mut Report) -> anyhow::Result<()> {
+    for interpreter in &INTERPRETERS {
+        let users =
+            catalog.entries().iter().filter(|entry| Some(entry.manifest.runtime) == interpreter.runtime).count();
+        look_at_interpreter(host, interpreter, users, report)?;
+    }
+    let mut ready = 0;
+    for entry in catalog.entries() {
+        match readiness(host, entry) {
+            Ok(()) => ready += 1,
+            // Told with the secrets, and the interpreter with its users.
+            Err(NotReady::Secret(_) | NotReady::NoInterpreter { .. }) => {}
+            Err(why) => report.fail("program", format!("{}: {why}", named(entry)), mended(&why, entry)),
+        }
+    }
+    report.ok("program", format!("{ready} of {} tools and agents could run now", catalog.entries().len()));
+    Ok(())
+}
+
+fn look_at_interpreter(
+    host: &Host,
+    interpreter: &Interpreter,
+    users: usize,
+    report: &mut Report,
+) -> anyhow::Result<()> {
+    let name = interpreter.name;
+    let Some(path) = interpreter.names.iter().find_map(|name| on_path(host, name)) else {
+        match users {
+            0 => report.ok("program", format!("{name} not found, and nothing needs it")),
+            _ => report.fail(
+                "program",
+                format!("{name} not found, and {users} tools or agents need it"),
+                format!("install {name}, or put it on the PATH of the server"),
+            ),
+        }
+        return Ok(());
+    };
+    match version(host, &path)? {
+        Some(version) if name == "python" && older(&version, OLDEST_PYTHON) && users > 0 => {
+            let (major, minor) = OLDEST_PYTHON;
+            let mend = format!("put Python {major}.{minor} or later first on PATH");
+            report.warn("program", format!("{version} at {} is old", path.display()), mend);
+        }
+        Some(version) => report.ok("program", format!("{name}: {version} at {}", path.display())),
+        None if users > 0 => {
+            let mend = "see what it says in a terminal, and install it again";
+            report.fail("program", format!("{name} at {} does not start", path.display()), mend);
+        }
+        None => report.ok("program", format!("{name} at {} does not start, and nothing needs it", path.display())),
+    }
+    Ok(())
+}
+
+fn named(entry: &Entry) -> String {
+    format!("{} {}", entry.manifest.kind.as_str(), entry.manifest.name)
+}
+
+fn mended(why: &NotReady, entry: &Entry) -> String {
+    match why {
+        NotReady::NoProgram { program } => format!("install `{program}`, or put it on the PATH of the server"),
+        NotReady::NotExecutable { entrypoint } => format!("chmod +x the file `{entrypoint}` beside {}", entry.file),
+        NotReady::NoEntrypoint { .. } => format!("put the file there, or mend `entrypoint` in {}", entry.file),
+        NotReady::NoInterpreter { interpreter } => format!("install {interpreter}"),
+        NotReady::Secret(_) => "set the secret".to_owned(),
+    }
+}
+
+fn on_path(host: &Host, name: &str) -> Option<PathBuf> {
+    which::which_in(name, host.environment.get("PATH"), &host.working_folder).ok()
+}
+
+/// What `PROGRAM --version` says; `None` when it does not start or fails.
+fn version(host: &Host, program: &Path) -> anyhow::Result<Option<String>> {
+    let passed = ["PATH", "HOME", "LANG", "SYSTEMROOT", "USERPROFILE", "LOCALAPPDATA", "TMPDIR", "TEMP"];
+    let env = host.environment.iter().filter(|(name, _)| passed.contains(&name.as_str()));
+    let launch = Launch {
+        program: program.to_owned(),
+        args: vec!["--version".into()],
+        env: env.map(|(name, value)| (OsString::from(name), OsString::from(value))).collect(),
+        cwd: host.working_folder.clone(),
+        timeout: PATIENCE,
+        max_stdout_bytes: 1024,
+        stderr_tail_bytes: 1024,
+    };
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
+    let ended = runtime.block_on(run(launch, Listeners::default(), CancellationToken::new()));
+    let Ok(ended) = ended else { return Ok(None) };
+    if ended.ending != Ending::Exited(0) {
+        return Ok(None);
+    }
+    // Python 2 told it on standard error.
+    let text = if ended.stdout.is_empty() { ended.stderr_tail } else { ended.stdout };
+    let text = String::from_utf8_lossy(&text).into_owned();
+    Ok(Some(one_line(text.lines().next().unwrap_or_default())))
+}
+
+/// Whether a version such as `Python 3.8.10` is older than another.
+fn older(version: &str, than: (u32, u32)) -> bool {
+    let number = version.split(|c: char| !c.is_ascii_digit() && c != '.').find(|part| part.contains('.'));
+    let mut parts = number.unwrap_or_default().split('.').map_while(|part| part.parse::<u32>().ok());
+    match (parts.next(), parts.next()) {
+        (Some(major), Some(minor)) => (major, minor) < than,
+        _ => false,
+    }
+}
+
+// Secrets.
+
+/// Names only: not even how long a value is.
+fn look_at_secrets(environment: &Environment, catalog: &Catalog, report: &mut Report) {
+    for entry in catalog.entries() {
+        for secret in &entry.manifest.secrets {
+            let (name, of) = (&secret.name, named(entry));
+            let purpose = secret.description.as_ref().map(|text| format!(": {text}")).unwrap_or_default();
+            match environment.text(name) {
+                None if secret.required => {
+                    let mend = format!("set {name} in the environment of the server{purpose}");
+                    report.fail("secret", format!("{name} of {of} is not set"), mend);
+                }
+                None => report.ok("secret", format!("{name} of {of} is not set, and need not be")),
+                Some(value) if value.chars().count() < SHORTEST => {
+                    let mend = format!("give it at least {SHORTEST} characters, so that it can be masked");
+                    report.fail("secret", format!("{name} of {of} is too short"), mend);
+                }
+                Some(_) => report.ok("secret", format!("{name} of {of} is set")),
+            }
+        }
+    }
+}
+
+// The cache.
+
+fn look_at_cache(cache: &Path, report: &mut Report) {
+    // What is not there yet is made in the nearest folder that is.
+    let Some(nearest) = cache.ancestors().find(|folder| folder.is_dir()) else {
+        return report.fail("cache", format!("{} cannot be made", cache.display()), "set GATELATCH_CACHE to a folder");
+    };
+    if let Err(error) = tempfile::tempfile_in(nearest) {
+        let what = format!("{} cannot be written: {}", nearest.display(), error.kind());
+        return report.fail("cache", what, "make it writable, or set GATELATCH_CACHE to a folder that is");
+    }
+    let programs = cache.join("programs");
+    match programs.symlink_metadata() {
+        Err(_) => report.ok("cache", format!("{} can be written", cache.display())),
+        Ok(metadata) => match fault(&metadata) {
+            Some(fault) => {
+                report.fail("cache", format!("{} {fault}", programs.display()), "remove it, it is made again")
+            }
+            None => report.ok("cache", format!("{} can be written, and by nobody else", cache.display())),
+        },
+    }
+}
+
+/// What makes a folder unsafe to run programs from.
+fn fault(metadata: &std::fs::Metadata) -> Option<&'static str> {
+    if !metadata.is_dir() {
+        return Some("is no folder");
+    }
+    #[cfg(unix)]
+    {
+        use std::os::unix::fs::PermissionsExt;
+        if metadata.permissions().mode() & 0o077 != 0 {
+            return Some("may be entered by others");
+        }
+    }
+    None
+}
+
+// Clients.
+
+/// Every client that can be connected.
+const CLIENTS: [Client; 1] = [Client::Opencode];
+
+fn look_at_clients(
+    host: &Host,
+    environment: &Environment,
+    catalogs: Vec<PathBuf>,
+    report: &mut Report,
+) -> anyhow::Result<()> {
+    let surroundings = Surroundings {
+        environment: environment.variables.clone(),
+        state_folder: state_folder(environment, &host.working_folder),
+        working_folder: host.working_folder.clone(),
+    };
+    for client in CLIENTS {
+        let name = client.as_str();
+        let installed = on_path(host, name);
+        let plan = |scope| {
+            let request = ConnectRequest {
+                client,
+                scope,
+                server: "gatelatch".to_owned(),
+                program: host.own_program.clone(),
+                catalogs: catalogs.clone(),
+            };
+            connect::plan(&request, &surroundings)
+        };
+        let plans = [(Scope::Project, ""), (Scope::Global, " --global")].map(|(scope, flag)| (plan(scope), flag));
+        let mut connected = false;
+        for (plan, flag) in plans {
+            connected |= look_at_plan(client, plan, flag, report);
+        }
+        match (&installed, connected) {
+            (Some(path), _) => {
+                let version = version(host, path)?.unwrap_or_else(|| "no version".to_owned());
+                report.ok("version", format!("{name} {version} at {}", path.display()));
+                if !connected {
+                    let mend = format!("gatelatch connect {name} --write");
+                    report.warn("client", format!("{name} is installed and not connected"), mend);
+                }
+            }
+            (None, true) => {
+                report.warn("client", format!("{name} is connected and not on PATH"), "install it, if it is not")
+            }
+            (None, false) => report.ok("client", format!("{name} is neither installed nor connected")),
+        }
+    }
+    Ok(())
+}
+
+/// Tells of one configuration of a client; whether Gatelatch is in it.
+fn look_at_plan(client: Client, plan: Result<Plan, ConnectError>, flag: &str, report: &mut Report) -> bool {
+    let name = client.as_str();
+    let plan = match plan {
+        Ok(plan) => plan,
+        Err(ConnectError::NoHome) => return false,
+        Err(error) => {
+            let what = format!("{name}: {}", one_line(&error.to_string()));
+            report.fail("client", what, error.help().unwrap_or("mend the client's configuration"));
+            return false;
+        }
+    };
+    // The server itself would have to be added: it is not connected here.
+    let adds = |change: &&Change| matches!(change, Change::Add { key, .. } if key.ends_with(".gatelatch"));
+    if plan.changes.iter().any(|change| adds(&change)) {
+        return false;
+    }
+    let config = plan.config.display();
+    let mend = format!("gatelatch connect {name}{flag} --write, then restart {name}");
+    let mut whole = true;
+    for change in &plan.changes {
+        whole = false;
+        match change {
+            Change::Replace { key, old, new } if key.ends_with(".command") => {
+                let other = first_word(old);
+                if other == first_word(new) {
+                    report.warn("client", format!("{name} starts another catalog: {old} in {config}"), &*mend);
+                } else if Path::new(&other).is_file() || !other.contains('/') {
+                    report.warn("client", format!("{name} starts another gatelatch: {other} in {config}"), &*mend);
+                } else {
+                    report.fail("client", format!("{name} starts {other}, which is not there, in {config}"), &*mend);
+                }
+            }
+            other => report.fail("client", format!("{name} lacks something in {config}: {other}"), &*mend),
+        }
+    }
+    for warning in &plan.warnings {
+        whole = false;
+        report.fail("client", format!("{name}: {warning}"), "mend the rule that is named");
+    }
+    if whole {
+        report.ok("client", format!("{name} starts this gatelatch and asks before the confirmed tools: {config}"));
+    }
+    true
+}
+
+/// The program of a command written as a JSON array.
+fn first_word(command: &str) -> String {
+    let words = serde_json::from_str::<Vec<String>>(command).unwrap_or_default();
+    words.into_iter().next().unwrap_or_else(|| command.to_owned())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn versions_compare_as_numbers() {
+        assert!(older("Python 3.8.10", (3, 9)));
+        assert!(!older("Python 3.11.2", (3, 9)));
+        assert!(older("Python 2.7.18", (3, 9)));
+        assert!(!older("no number", (3, 9)));
+    }
+
+    #[test]
+    fn a_failure_alone_makes_the_code_one() {
+        let mut report = Report::default();
+        report.ok("version", "x");
+        report.warn("client", "x", "y");
+        assert_eq!(report.print(true).unwrap(), Code::Done);
+        report.fail("cache", "x", "y");
+        assert_eq!(report.print(true).unwrap(), Code::Failed);
+    }
+}

@@ -1,0 +1,232 @@
+//! From a program's help text to what it can do: a description, arguments, commands.
+//!
+//! Pure, and a reader of habits rather than of a format: argparse, clap, click, docopt, getopt and their like lay out help
+//! in much the same way. Whatever fits none of the habits is left out and told, never guessed at. How a text is cut is
+//! [`layout`]'s business, what a usage line says [`usage`]'s, what one option says [`option`]'s. Start at [`read`].
+
+mod layout;
+mod option;
+mod remark;
+mod usage;
+
+use gatelatch_manifest::document::ArgumentType;
+use gatelatch_manifest::lint::plain_line;
+use gatelatch_manifest::nearest::fold;
+
+use self::layout::{Item, Layout, Section};
+use self::option::Spec;
+use self::usage::{Place, Usage};
+use super::draft::{Argument, humanised};
+
+/// What a help text says.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub(super) struct Help {
+    pub(super) description: Option<String>,
+    pub(super) arguments: Vec<Argument>,
+    /// In the text's order.
+    pub(super) commands: Vec<Command>,
+    /// What a manifest cannot say, or what was not understood, a fragment each.
+    pub(super) left_out: Vec<String>,
+}
+
+/// A command of a program: its first argument.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) struct Command {
+    pub(super) name: String,
+    pub(super) description: Option<String>,
+}
+
+/// Reads the help text of a program, or of one of its commands.
+pub(super) fn read(text: &str, command: Option<&str>) -> Help {
+    Reading::of(text, command).help(None)
+}
+
+/// Reads what the same text says of one command, where the program tells of all its commands at once.
+pub(super) fn of_command(text: &str, command: &str) -> Help {
+    Reading::of(text, None).help(Some(command))
+}
+
+/// Commands that only tell about the program, or set up a shell.
+const ABOUT_HELP: [&str; 3] = ["help", "completion", "completions"];
+
+/// Why a command cannot be an action: only one word is passed before the arguments.
+pub(super) const NESTED: &str = "it has commands of its own, and only one word can stand before the arguments";
+
+/// The longest description that is kept, in characters.
+const LONGEST: usize = 240;
+
+/// One line that a manifest may hold; `None` when nothing is left. What is long ends after a sentence, or with `…`.
+pub(super) fn described(text: &str) -> Option<String> {
+    let line = plain_line(text);
+    if line.chars().count() <= LONGEST {
+        return (!line.is_empty()).then_some(line);
+    }
+    let end = line.char_indices().nth(LONGEST).map_or(line.len(), |(at, _)| at);
+    let head = line.get(..end).unwrap_or_default();
+    match (head.rfind(". "), head.rfind(' ')) {
+        (Some(sentence), _) => head.get(..=sentence).map(str::to_owned),
+        (None, word) => head.get(..word.unwrap_or(end)).map(|cut| format!("{cut} …")),
+    }
+}
+
+/// A text that was cut up.
+struct Reading {
+    layout: Layout,
+    usage: Usage,
+    options: Vec<(Spec, Item)>,
+}
+
+impl Reading {
+    fn of(text: &str, command: Option<&str>) -> Reading {
+        let layout = Layout::of(text);
+        let of = |section| layout.items.iter().filter(move |item: &&Item| item.section == section);
+        let options: Vec<(Spec, Item)> =
+            of(Section::Options).map(|item| (Spec::parse(&item.spec, layout.single_dash), item.clone())).collect();
+        let named: Vec<String> = of(Section::Arguments).filter_map(|item| option::plain_name(&item.spec)).collect();
+        let values = |flag: &str| options.iter().find(|(spec, _)| spec.is(flag)).map(|(spec, _)| spec.values());
+        let usage = Usage::of(&layout.usage, &values, &named, command);
+        Reading { usage, options, layout }
+    }
+
+    fn help(&self, command: Option<&str>) -> Help {
+        let mut help = Help { description: self.layout.description(), ..Help::default() };
+        let usage = match command {
+            Some(command) => self.usage.of_command(command),
+            None => self.usage.clone(),
+        };
+        help.commands = self.commands();
+        self.add_positionals(&usage, &mut help);
+        // What stands before a command cannot be passed after it.
+        if command.is_some() || help.commands.is_empty() {
+            self.add_options(&usage, command.is_some(), &mut help);
+        }
+        if usage.nested {
+            help.left_out.push(NESTED.to_owned());
+        }
+        help
+    }
+
+    fn commands(&self) -> Vec<Command> {
+        let listed = self.layout.items.iter().filter(|item| item.section == Section::Commands);
+        let mut commands: Vec<Command> = Vec::new();
+        let mut add = |name: &str, description: Option<String>| {
+            if !ABOUT_HELP.contains(&name) && !commands.iter().any(|known| known.name == name) {
+                commands.push(Command { name: name.to_owned(), description });
+            }
+        };
+        for item in listed {
+            if let Some(name) = command_name(&item.spec) {
+                add(name, described(&remark::without(&item.text)));
+            }
+        }
+        for name in &self.usage.commands {
+            add(name, None);
+        }
+        commands
+    }
+
+    fn add_positionals(&self, usage: &Usage, help: &mut Help) {
+        let items = || self.layout.items.iter().filter(|item| item.section == Section::Arguments);
+        let item_of =
+            |name: &str| items().find(|item| option::plain_name(&item.spec).is_some_and(|n| fold(&n) == fold(name)));
+        let listed: Vec<Place> = items().filter_map(|item| Place::of_item(&item.spec)).collect();
+        let places = if usage.places.is_empty() && usage.is_vague { &listed } else { &usage.places };
+        for place in places {
+            let item = item_of(&place.name);
+            let mut argument = Argument { positional: true, required: place.required, ..Argument::named(&place.name) };
+            option::take_metavar(&place.text, &mut argument);
+            if let Some(item) = item {
+                option::take_metavar(&item.spec, &mut argument);
+                remark::take(&item.text, &mut argument);
+            }
+            argument.required = place.required && argument.default.is_none();
+            if place.repeated {
+                help.left_out.push(format!("more than one `{}`: a manifest passes one value by place", argument.name));
+            }
+            add(argument, help);
+        }
+        order_positionals(help);
+    }
+
+    fn add_options(&self, usage: &Usage, only_named: bool, help: &mut Help) {
+        for (spec, item) in &self.options {
+            if spec.is_about_help() || (only_named && !usage.is_vague && !usage.names(spec)) {
+                continue;
+            }
+            let mut argument = match spec.argument() {
+                Ok(argument) => argument,
+                Err(why) => {
+                    help.left_out.push(why);
+                    continue;
+                }
+            };
+            remark::take(&item.text, &mut argument);
+            argument.required |= usage.requires(spec);
+            argument.required &= argument.default.is_none();
+            help.left_out.extend(spec.left_out());
+            add(argument, help);
+        }
+        for flag in &usage.undescribed {
+            let mut argument = Argument::named(flag);
+            argument.kind = ArgumentType::Boolean;
+            add(argument, help);
+        }
+    }
+}
+
+/// Adds an argument; a second of the same name makes the first negatable where it is its negation, and is left out
+/// otherwise.
+fn add(mut argument: Argument, help: &mut Help) {
+    let boolean = argument.kind == ArgumentType::Boolean;
+    let base = argument.name.strip_prefix("no-").map(str::to_owned);
+    if let (true, Some(base)) = (boolean, base)
+        && let Some(known) =
+            help.arguments.iter_mut().find(|known| known.name == base && known.kind == ArgumentType::Boolean)
+    {
+        known.negatable = true;
+        return;
+    }
+    let negation = format!("no-{}", argument.name);
+    if boolean && let Some(known) = help.arguments.iter_mut().find(|known| known.name == negation) {
+        argument.negatable = true;
+        *known = argument;
+        return;
+    }
+    if help.arguments.iter().any(|known| fold(&known.name) == fold(&argument.name)) {
+        if !argument.positional && help.arguments.iter().any(|known| known.name == argument.name && known.positional) {
+            // The name of a positional is ours to choose; an option's is the program's.
+            for known in help.arguments.iter_mut().filter(|known| known.name == argument.name) {
+                known.name.push_str("-argument");
+            }
+        } else {
+            help.left_out.push(format!("a second `{}`", argument.name));
+            return;
+        }
+    }
+    help.arguments.push(argument);
+}
+
+/// A required argument cannot follow an optional one by place.
+fn order_positionals(help: &mut Help) {
+    let mut optional = false;
+    for argument in help.arguments.iter_mut().filter(|argument| argument.positional) {
+        optional |= !argument.required;
+        argument.required &= !optional;
+    }
+}
+
+/// The name of a listed command: `list`, `list, ls`, `list <ID>`, `pr:`.
+fn command_name(spec: &str) -> Option<&str> {
+    let first = spec.split([' ', ',', '|']).next()?.trim_end_matches(['*', ':']);
+    let plain = first.starts_with(|c: char| c.is_ascii_lowercase() || c.is_ascii_digit())
+        && first.chars().all(|c| c.is_ascii_alphanumeric() || "-_.:".contains(c));
+    plain.then_some(first)
+}
+
+/// A sentence for a command of which the help says nothing.
+pub(super) fn from_name(name: &str) -> String {
+    humanised(name)
+}
+
+#[cfg(test)]
+mod tests;

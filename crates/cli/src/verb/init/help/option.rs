@@ -1,0 +1,260 @@
+//! What one option's spec says: `-n, --name TEXT`, `--format {a,b}`, `--shout / --no-shout`, `--colour[=WHEN]`.
+//!
+//! Start at [`Spec::parse`]; metavars of positional arguments are read here too, by [`take_metavar`].
+
+use gatelatch_manifest::document::ArgumentType;
+use gatelatch_manifest::reference::ARGUMENT_NAME;
+use serde_json::Value;
+
+use super::super::draft::Argument;
+
+/// A spec, read.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub(super) struct Spec {
+    /// Every name with its dashes, negations included.
+    flags: Vec<String>,
+    /// The long names without dashes, negations left out.
+    longs: Vec<String>,
+    values: Vec<String>,
+    /// Whether its value may be left out, and must be attached with `=` where it is not.
+    attached: bool,
+    negatable: bool,
+    repeated: bool,
+}
+
+impl Spec {
+    /// Reads a spec. With `single_dash` a name of one dash is as good as one of two, as Go's programs have it.
+    pub(super) fn parse(text: &str, single_dash: bool) -> Spec {
+        let mut spec = Spec::default();
+        let mut negated = Vec::new();
+        let mut values: Vec<String> = Vec::new();
+        for token in tokens(text) {
+            if token.starts_with('-') {
+                keep_longer(&mut spec.values, std::mem::take(&mut values));
+                spec.flag(&token, single_dash, &mut negated, &mut values);
+            } else if token == "..." {
+                spec.repeated = true;
+            } else if is_metavar(&token) || (spec.flags.is_empty() && values.is_empty()) {
+                values.push(token);
+            } else {
+                // Prose that only one space parts from the spec.
+                break;
+            }
+        }
+        keep_longer(&mut spec.values, values);
+        if spec.longs.is_empty() {
+            spec.longs = negated;
+        } else {
+            spec.negatable |= spec.longs.iter().any(|name| negated.contains(&format!("no-{name}")));
+        }
+        spec
+    }
+
+    /// Whether it goes by this name, dashes included.
+    pub(super) fn is(&self, flag: &str) -> bool {
+        self.flags.iter().any(|own| own == flag)
+    }
+
+    /// How many values follow it.
+    pub(super) fn values(&self) -> usize {
+        let alone = |value: &&String| !value.starts_with('[');
+        let several = self.values.iter().filter(alone).count();
+        if self.attached { 0 } else { several.max(self.values.len().min(1)) }
+    }
+
+    /// Whether it only tells about the program, or sets up a shell.
+    pub(super) fn is_about_help(&self) -> bool {
+        const NAMES: [&str; 5] = ["help", "version", "install-completion", "show-completion", "help-all"];
+        self.longs.iter().any(|name| NAMES.contains(&name.as_str()))
+            || (self.longs.is_empty() && ["-h", "-?", "-V"].iter().any(|flag| self.is(flag)))
+    }
+
+    /// The argument, or why a manifest cannot have it.
+    pub(super) fn argument(&self) -> Result<Argument, String> {
+        let shown = || self.flags.first().cloned().unwrap_or_default();
+        let Some(name) = self.longs.iter().find(|name| ARGUMENT_NAME.fits(name)) else {
+            return Err(format!("`{}`: it has no long form, and arguments are passed as `--name`", shown()));
+        };
+        let mut argument = Argument::named(name);
+        match self.values.as_slice() {
+            [] => argument.kind = ArgumentType::Boolean,
+            _ if self.attached => argument.kind = ArgumentType::Boolean,
+            [value] if is_tuple(value) => return Err(format!("`--{name}`: it takes several values at once")),
+            [value] => take_metavar(value, &mut argument),
+            [value, more] if more.starts_with('[') => take_metavar(value, &mut argument),
+            [value, range] if range == "RANGE" => take_metavar(value, &mut argument),
+            _ => return Err(format!("`--{name}`: it takes several values at once")),
+        }
+        argument.negatable = argument.kind == ArgumentType::Boolean && self.negatable;
+        Ok(argument)
+    }
+
+    /// What of it a manifest cannot say.
+    pub(super) fn left_out(&self) -> Option<String> {
+        let name = self.longs.first()?;
+        let many = |value: &String| value.contains("...") || value.contains('…');
+        if self.attached {
+            Some(format!("the value of `--{name}`: it takes one only as `--{name}=…`"))
+        } else if !self.values.is_empty() && (self.repeated || self.values.iter().any(many)) {
+            Some(format!("more than one `--{name}`: a manifest passes one"))
+        } else {
+            None
+        }
+    }
+
+    fn flag(&mut self, token: &str, single_dash: bool, negated: &mut Vec<String>, values: &mut Vec<String>) {
+        let token = match token.strip_suffix("...") {
+            Some(token) => {
+                self.repeated = true;
+                token
+            }
+            None => token,
+        };
+        let (flag, value) = match (token.split_once("[="), token.split_once('=')) {
+            (Some((flag, value)), _) => {
+                self.attached = true;
+                (flag, value.strip_suffix(']'))
+            }
+            (None, Some((flag, value))) => (flag, Some(value)),
+            (None, None) => (token, None),
+        };
+        values.extend(value.map(str::to_owned));
+        let optional_no = flag.replace("[no-]", "").replace("[no]", "");
+        self.negatable |= optional_no != flag && flag.contains("[no-]");
+        self.flags.push(optional_no.clone());
+        let long = match optional_no.strip_prefix("--") {
+            Some(name) => Some(name),
+            None if single_dash => optional_no.strip_prefix('-'),
+            None => None,
+        };
+        match long {
+            Some(name) if name.starts_with("no-") => negated.push(name.to_owned()),
+            Some(name) => self.longs.push(name.to_owned()),
+            None => {}
+        }
+    }
+}
+
+/// The name of a positional argument: `<FILE>` and `[FILE]...` are `file`. Its name is ours to choose.
+pub(super) fn plain_name(spec: &str) -> Option<String> {
+    let word = spec.split("  ").next()?.trim_matches(['<', '>', '[', ']', '.', ' ']);
+    if word.starts_with('{') || word.contains('|') {
+        return Some("choice".to_owned());
+    }
+    let word = word.split(' ').next()?;
+    let plain: String =
+        word.to_lowercase().chars().map(|c| if c.is_ascii_alphanumeric() || c == '_' { c } else { '-' }).collect();
+    let name = plain.trim_matches('-').to_owned();
+    (word.starts_with(|c: char| c.is_ascii_alphanumeric() || c == '_') && ARGUMENT_NAME.fits(&name)).then_some(name)
+}
+
+/// Whether a word stands for a value.
+pub(super) fn is_metavar(word: &str) -> bool {
+    /// Types as Go's programs print them.
+    const LOWER: [&str; 14] = [
+        "string", "strings", "int", "ints", "uint", "int32", "int64", "uint32", "float", "float64", "duration", "file",
+        "path", "value",
+    ];
+    let shouts = |word: &str| {
+        word.starts_with(|c: char| c.is_ascii_uppercase())
+            && word.chars().all(|c| c.is_ascii_uppercase() || c.is_ascii_digit() || "_-.:/|()".contains(c))
+    };
+    word.starts_with(['<', '{', '[']) || shouts(word.trim_end_matches('.')) || LOWER.contains(&word)
+}
+
+/// Takes type and choices from what stands for a value.
+pub(super) fn take_metavar(text: &str, argument: &mut Argument) {
+    let text = text.trim().trim_end_matches("...").trim_end();
+    // `name      TEXT`: a name and its type in columns.
+    if let Some((_, kind)) = text.split_once("  ") {
+        return take_metavar(kind, argument);
+    }
+    let inner = text.trim_matches(['<', '>', '[', ']', '(', ')', '{', '}']);
+    let choices = match (text.starts_with('{'), inner.contains('|')) {
+        (true, _) => inner.split(',').collect(),
+        (false, true) if !inner.contains(' ') => inner.split('|').collect::<Vec<_>>(),
+        (false, _) => Vec::new(),
+    };
+    let choices: Vec<&str> = choices.into_iter().map(str::trim).filter(|choice| !choice.is_empty()).collect();
+    if choices.len() > 1 {
+        set_choices(&choices, argument);
+    } else if let Some(kind) = kind_of(inner.trim_end_matches("...").trim()) {
+        argument.kind = kind;
+    } else if ["bool", "boolean"].contains(&inner.to_ascii_lowercase().as_str()) {
+        // Named it takes a word, while a boolean of a manifest is the bare name.
+        set_choices(&["true", "false"], argument);
+    }
+}
+
+/// Choices as integers where all of them are, else as text.
+pub(super) fn set_choices(choices: &[&str], argument: &mut Argument) {
+    let whole: Option<Vec<Value>> =
+        choices.iter().map(|choice| super::remark::whole(choice).map(Value::from)).collect();
+    argument.kind = if whole.is_some() { ArgumentType::Integer } else { ArgumentType::String };
+    let mut values = whole.unwrap_or_else(|| choices.iter().map(|choice| Value::from(*choice)).collect());
+    let mut seen: Vec<Value> = Vec::new();
+    values.retain(|value| {
+        !seen.contains(value) && {
+            seen.push(value.clone());
+            true
+        }
+    });
+    argument.choices = values;
+}
+
+fn kind_of(metavar: &str) -> Option<ArgumentType> {
+    const WHOLE: [&str; 14] = [
+        "integer", "int", "ints", "n", "num", "count", "port", "limit", "uint", "int32", "int64", "uint32", "uint64",
+        "pid",
+    ];
+    const REAL: [&str; 8] = ["number", "float", "float64", "double", "decimal", "seconds", "secs", "ratio"];
+    const PATH: [&str; 7] = ["path", "file", "filename", "filepath", "dir", "directory", "folder"];
+    let word = metavar.to_ascii_lowercase();
+    let last = word.rsplit(['_', '-']).next().unwrap_or_default();
+    if WHOLE.contains(&word.as_str()) {
+        Some(ArgumentType::Integer)
+    } else if REAL.contains(&word.as_str()) {
+        Some(ArgumentType::Number)
+    } else if PATH.contains(&word.as_str()) || ["path", "file", "dir", "directory"].contains(&last) {
+        Some(ArgumentType::Path)
+    } else {
+        None
+    }
+}
+
+/// Several metavars in one pair of brackets: `<INTEGER INTEGER>`.
+fn is_tuple(value: &str) -> bool {
+    let inner = value.trim_end_matches('.').trim_matches(['<', '>']);
+    inner.contains(' ') && inner.split(' ').all(is_metavar)
+}
+
+/// A name has its values where it is longest: `-n, --name TEXT` and `-n TEXT, --name TEXT` mean the same.
+fn keep_longer(kept: &mut Vec<String>, values: Vec<String>) {
+    if values.len() > kept.len() {
+        *kept = values;
+    }
+}
+
+/// Words; what stands in brackets stays whole, and so does what follows a name without a space.
+fn tokens(text: &str) -> Vec<String> {
+    let mut tokens = vec![String::new()];
+    let mut depth = 0_u32;
+    let mut characters = text.chars().peekable();
+    while let Some(c) = characters.next() {
+        let parts = depth == 0 && (c.is_whitespace() || c == ',');
+        // Names are parted by `/` and `|` as well.
+        let bar = depth == 0 && matches!(c, '/' | '|') && matches!(characters.peek(), Some('-' | ' '));
+        match c {
+            '<' | '{' | '[' | '(' => depth += 1,
+            '>' | '}' | ']' | ')' => depth = depth.saturating_sub(1),
+            _ => {}
+        }
+        if parts || bar {
+            tokens.push(String::new());
+        } else if let Some(token) = tokens.last_mut() {
+            token.push(c);
+        }
+    }
+    tokens.retain(|token| !token.is_empty());
+    tokens
+}

@@ -1,0 +1,100 @@
+//! Asks a program for its help text.
+//!
+//! Owns what the program may cost: a cleared environment, no input, an empty folder that vanishes, a few seconds. Reads no
+//! help. Start at [`Probe::help`].
+
+use std::ffi::OsString;
+use std::path::PathBuf;
+use std::time::{Duration, Instant};
+
+use anyhow::Context;
+use gatelatch_spawn::child::{Ending, Launch, Listeners, RUN_VARIABLE, run};
+use tokio_util::sync::CancellationToken;
+
+use crate::settings::Environment;
+
+/// How long one answer may take, and all together.
+const ONE: Duration = Duration::from_secs(5);
+const ALL: Duration = Duration::from_secs(20);
+/// How much of an answer is read.
+const MOST_BYTES: usize = 256 * 1024;
+
+/// A program that can be asked.
+pub(crate) struct Probe {
+    start: (PathBuf, Vec<OsString>),
+    env: Vec<(OsString, OsString)>,
+    folder: tempfile::TempDir,
+    until: Instant,
+}
+
+impl Probe {
+    /// Prepares to ask; starts nothing yet.
+    pub(crate) fn new(start: (PathBuf, Vec<OsString>), environment: &Environment) -> anyhow::Result<Probe> {
+        let folder = tempfile::tempdir().context("cannot make a temporary folder")?;
+        Ok(Probe { start, env: variables(environment), folder, until: Instant::now() + ALL })
+    }
+
+    /// The answer to `COMMAND… --help`; `None` where none came that reads like help.
+    pub(crate) async fn help(&self, commands: &[&str], cancelled: &CancellationToken) -> Option<String> {
+        let (program, before) = &self.start;
+        let mut args = before.clone();
+        args.extend(commands.iter().map(OsString::from));
+        args.push("--help".into());
+        let launch = Launch {
+            program: program.clone(),
+            args,
+            env: self.env.clone(),
+            cwd: self.folder.path().to_owned(),
+            timeout: ONE.min(self.until.saturating_duration_since(Instant::now())),
+            max_stdout_bytes: MOST_BYTES,
+            stderr_tail_bytes: MOST_BYTES,
+        };
+        let ended = run(launch, Listeners::default(), cancelled.clone()).await.ok()?;
+        let good = match ended.ending {
+            Ending::Exited(code) => code == 0,
+            Ending::Signalled(_) | Ending::TimedOut | Ending::Cancelled => return None,
+        };
+        let texts = [&ended.stdout, &ended.stderr_tail].map(|bytes| String::from_utf8_lossy(bytes).into_owned());
+        // Who knows no `--help` often tells its usage in reply.
+        let reads_like_help = |text: &String| {
+            let lower = text.to_lowercase();
+            lower.contains("usage")
+                || (good && ["options", "commands", "arguments", "--"].iter().any(|word| lower.contains(word)))
+        };
+        texts.into_iter().find(reads_like_help)
+    }
+}
+
+/// What every program gets, and what keeps its answer plain and wide.
+fn variables(environment: &Environment) -> Vec<(OsString, OsString)> {
+    const PASSED: [&str; 14] = [
+        "PATH",
+        "HOME",
+        "LANG",
+        "TZ",
+        "TMPDIR",
+        "SYSTEMROOT",
+        "SYSTEMDRIVE",
+        "PATHEXT",
+        "COMSPEC",
+        "TEMP",
+        "TMP",
+        "USERPROFILE",
+        "LOCALAPPDATA",
+        RUN_VARIABLE,
+    ];
+    const SET: [(&str, &str); 7] = [
+        ("COLUMNS", "200"),
+        ("TERM", "dumb"),
+        ("NO_COLOR", "1"),
+        ("PAGER", "cat"),
+        ("MANPAGER", "cat"),
+        ("GIT_PAGER", "cat"),
+        // Asking leaves nothing beside the author's script.
+        ("PYTHONDONTWRITEBYTECODE", "1"),
+    ];
+    let passed =
+        environment.variables.iter().filter(|(name, _)| PASSED.contains(&name.as_str()) || name.starts_with("LC_"));
+    let passed = passed.map(|(name, value)| (name.into(), value.into()));
+    passed.chain(SET.iter().map(|(name, value)| (name.into(), value.into()))).collect()
+}

@@ -1,0 +1,241 @@
+//! Values as YAML text that reads back as the same values.
+//!
+//! Owns quoting and lay-out and nothing else: knows no manifest key. A text stands plain only where no reader of YAML
+//! could take it for anything else; all others are quoted. Start at [`write`].
+
+use std::fmt::Write as _;
+
+use serde_json::{Map, Value};
+
+/// How wide a line may be before a mapping is spread over several.
+const WIDTH: usize = 120;
+
+/// One line or several of a mapping.
+#[derive(Clone, Debug)]
+pub(super) enum Line {
+    /// `key: value`, the value in one line.
+    Pair(&'static str, Value),
+    /// `key:` and mappings below it, each an item of a list.
+    List(&'static str, Vec<Vec<Line>>),
+    /// `key:` and flat mappings below it, each in one line where it fits.
+    Rows(&'static str, Vec<Map<String, Value>>),
+    /// A comment, without its `#`.
+    Comment(String),
+}
+
+/// The text of a mapping.
+pub(super) fn write(lines: &[Line]) -> String {
+    let mut text = String::new();
+    block(lines, 0, "", &mut text);
+    text
+}
+
+/// A value in one line.
+pub(super) fn inline(value: &Value) -> String {
+    match value {
+        Value::Null => "null".to_owned(),
+        Value::Bool(_) | Value::Number(_) => value.to_string(),
+        Value::String(text) => scalar(text),
+        Value::Array(items) => format!("[{}]", items.iter().map(inline).collect::<Vec<_>>().join(", ")),
+        Value::Object(map) => flow(map),
+    }
+}
+
+/// `lead` stands in place of the first line's indent, as the `- ` of a list does.
+fn block(lines: &[Line], indent: usize, lead: &str, text: &mut String) {
+    let margin = " ".repeat(indent);
+    let mut before = if lead.is_empty() { margin.clone() } else { lead.to_owned() };
+    for line in lines {
+        match line {
+            Line::Comment(comment) => pushed(text, &[&before, "# ", comment]),
+            Line::Pair(key, value) => pushed(text, &[&before, key, ": ", &inline(value)]),
+            Line::List(key, items) => {
+                pushed(text, &[&before, key, ":"]);
+                items.iter().for_each(|item| block(item, indent + 4, &format!("{margin}  - "), text));
+            }
+            Line::Rows(key, rows) => {
+                pushed(text, &[&before, key, ":"]);
+                rows.iter().for_each(|map| row(map, indent, text));
+            }
+        }
+        before.clone_from(&margin);
+    }
+}
+
+fn row(map: &Map<String, Value>, indent: usize, text: &mut String) {
+    let margin = " ".repeat(indent + 2);
+    let short = flow(map);
+    if margin.len() + 2 + short.chars().count() <= WIDTH || map.is_empty() {
+        return pushed(text, &[&margin, "- ", &short]);
+    }
+    for (number, (key, value)) in map.iter().enumerate() {
+        pushed(text, &[&margin, if number == 0 { "- " } else { "  " }, &scalar(key), ": ", &inline(value)]);
+    }
+}
+
+fn pushed(text: &mut String, parts: &[&str]) {
+    parts.iter().for_each(|part| text.push_str(part));
+    text.push('\n');
+}
+
+fn flow(map: &Map<String, Value>) -> String {
+    let pairs: Vec<String> = map.iter().map(|(key, value)| format!("{}: {}", scalar(key), inline(value))).collect();
+    format!("{{{}}}", pairs.join(", "))
+}
+
+fn scalar(text: &str) -> String {
+    if stands_plain(text) { text.to_owned() } else { quoted(text) }
+}
+
+/// Stricter than YAML demands, so that the same text is plain in a block and in a flow mapping.
+fn stands_plain(text: &str) -> bool {
+    /// Words that some reader of YAML takes for something else than text.
+    const WORDS: [&str; 9] = ["true", "false", "null", "yes", "no", "on", "off", "y", "n"];
+    let inside = |c: char| c.is_alphanumeric() || " _-./()'+*%=<>@;!?$&^|~".contains(c);
+    text.starts_with(|c: char| c.is_ascii_alphabetic())
+        && !text.ends_with(' ')
+        && text.chars().all(inside)
+        && !WORDS.contains(&text.to_ascii_lowercase().as_str())
+}
+
+fn quoted(text: &str) -> String {
+    let mut quoted = String::with_capacity(text.len() + 2);
+    quoted.push('"');
+    for c in text.chars() {
+        match c {
+            '"' | '\\' => quoted.extend(['\\', c]),
+            '\n' => quoted.push_str("\\n"),
+            '\t' => quoted.push_str("\\t"),
+            // What a reader may drop, fold or take for the end of a line.
+            _ if c.is_control()
+                || (c.is_whitespace() && c != ' ')
+                || matches!(c, '\u{feff}' | '\u{fffe}' | '\u{ffff}') =>
+            {
+                let _ = write!(quoted, "\\U{:08x}", c as u32);
+            }
+            _ => quoted.push(c),
+        }
+    }
+    quoted.push('"');
+    quoted
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+    use serde_json::json;
+
+    fn reads(text: &str) -> Value {
+        serde_saphyr::from_str(text).unwrap_or_else(|error| panic!("{error}\n{text}"))
+    }
+
+    fn map(value: Value) -> Map<String, Value> {
+        value.as_object().unwrap().clone()
+    }
+
+    #[test]
+    fn lists_of_mappings_stand_below_their_key_and_long_rows_are_spread() {
+        let long = "long ".repeat(30);
+        let lines = [
+            Line::Pair("name", json!("notes")),
+            Line::Comment("say why".to_owned()),
+            Line::List(
+                "actions",
+                vec![vec![
+                    Line::Pair("name", json!("list")),
+                    Line::Rows(
+                        "args",
+                        vec![
+                            map(json!({"name": "id", "default": "no: 1"})),
+                            map(json!({"name": "x", "text": long.trim()})),
+                        ],
+                    ),
+                ]],
+            ),
+        ];
+        let text = write(&lines);
+        let expected = format!(
+            "name: notes\n# say why\nactions:\n  - name: list\n    args:\n      - {{name: id, default: \"no: 1\"}}\n      - name: x\n        text: {}\n",
+            long.trim()
+        );
+        assert_eq!(text, expected);
+        assert_eq!(reads(&text)["actions"][0]["args"][1]["text"], long.trim());
+    }
+
+    #[test]
+    fn a_text_that_looks_like_something_else_is_quoted() {
+        for text in [
+            "",
+            "no",
+            "Null",
+            "1",
+            "-1",
+            "1e3",
+            "~",
+            "a: b",
+            "a #b",
+            "a,b",
+            "{a}",
+            "- a",
+            " a",
+            "a ",
+            "2020-01-01",
+            "0x1F",
+            ".5",
+            "=",
+            "<<",
+            "*x",
+            "&x",
+            "!x",
+            "%x",
+            "@x",
+            "`x",
+            "'x",
+            "\"x",
+            "a\\b",
+            "a\nb",
+            "a\u{2028}b",
+            "\u{feff}",
+            "ab:",
+        ] {
+            assert!(inline(&json!(text)).starts_with('"'), "{text}");
+            assert_eq!(reads(&format!("k: {}\n", inline(&json!(text))))["k"], text);
+        }
+        assert_eq!(inline(&json!("Cap the rows (at most 5).")), "Cap the rows (at most 5).");
+    }
+
+    /// Any value, with the texts that YAML finds hard among ordinary ones.
+    fn value() -> impl Strategy<Value = Value> {
+        let text = prop_oneof![any::<String>(), "[ -~]{0,12}", "(no|1|~|[:#,'\"\\[\\]{}&*!|>%@-]| ){0,6}"];
+        let leaf = prop_oneof![
+            Just(Value::Null),
+            any::<bool>().prop_map(Value::from),
+            any::<i64>().prop_map(Value::from),
+            (-1.0e9..1.0e9).prop_map(Value::from),
+            text.prop_map(Value::from),
+        ];
+        leaf.prop_recursive(3, 12, 4, |inner| {
+            prop_oneof![
+                prop::collection::vec(inner.clone(), 0..4).prop_map(Value::from),
+                prop::collection::vec(("[ -~]{1,10}", inner), 0..4)
+                    .prop_map(|pairs| Value::Object(pairs.into_iter().collect())),
+            ]
+        })
+    }
+
+    proptest! {
+        #![proptest_config(ProptestConfig::with_cases(300))]
+
+        #[test]
+        fn what_is_written_reads_back_as_the_same_value(value in value(), row in prop::collection::vec(("[a-z]{1,8}", value()), 0..5)) {
+            let row: Map<String, Value> = row.into_iter().collect();
+            let item = vec![Line::Pair("value", value.clone()), Line::Rows("rows", vec![row.clone(), row.clone()])];
+            let text = write(&[Line::Pair("first", value.clone()), Line::List("list", vec![item.clone(), item])]);
+            let back = reads(&text);
+            prop_assert_eq!(&back["first"], &value, "{}", text);
+            prop_assert_eq!(&back["list"][1]["value"], &value, "{}", text);
+            prop_assert_eq!(&back["list"][1]["rows"], &json!([row, row]), "{}", text);
+        }
+    }
+}
