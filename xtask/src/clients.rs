@@ -78,6 +78,8 @@ fn spec(work: &Path) -> Value {
         "stdio": { "command": [binary(), "operator"], "env": { "OUTBOX_DIR": outbox }, "cwd": root() },
         "eras": ["legacy", "modern"],
         "tools": ["capabilities", "run_tool", "run_agent", "run_tool_confirmed", "run_agent_confirmed", "get_skill"],
+        // mcp-proxy itself turns a protocol error of its server into a failed result.
+        "expectedFailures": ["mcp-proxy/stdio->http call[10] no_such_tool"],
         "calls": [
             call("run_tool", json!({ "tool": "hello-world", "args": { "name": "MCP" } }), false, "MCP"),
             call("capabilities", json!({}), false, "outbox"),
