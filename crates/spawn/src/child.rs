@@ -10,7 +10,7 @@ use std::time::{Duration, Instant};
 
 use tokio_util::sync::CancellationToken;
 
-use crate::group::{Exit, Group, Input, Started};
+use crate::group::{self, Exit, Group, Input, Started};
 use crate::stream::Streams;
 
 /// How long a group that was asked to end may take before it is killed.
@@ -155,6 +155,28 @@ pub async fn run(launch: Launch, listeners: Listeners, cancelled: CancellationTo
     let (stdout, stdout_bytes, stderr_tail) = streams.finish();
     let ending = ours.unwrap_or_else(|| Ending::of(exit));
     Ok(Ended { ending, stdout, stdout_bytes, stderr_tail, elapsed: begun.elapsed() })
+}
+
+/// Waits until nothing is left of any run of this process, for at most `within`, and says whether that is so.
+///
+/// A process that ends leaves behind whoever it has not ended yet: children that still have their grace, and those of a
+/// dropped future. So it calls this last. Who is left when the time is up is killed, and given a moment more to be gone.
+pub async fn settle(within: Duration) -> bool {
+    let is_settled = async {
+        while !group::is_settled() {
+            tokio::time::sleep(LOOK).await;
+        }
+    };
+    let mut is_settled = std::pin::pin!(is_settled);
+    if tokio::time::timeout(within, &mut is_settled).await.is_ok() {
+        return true;
+    }
+    group::kill_everybody();
+    let is_settled = tokio::time::timeout(DRAIN, &mut is_settled).await.is_ok();
+    if !is_settled {
+        tracing::warn!("what was started may outlive this process");
+    }
+    is_settled
 }
 
 impl Ended {

@@ -350,6 +350,20 @@ async fn nothing_passes_a_filter_by() {
 }
 
 #[tokio::test]
+async fn a_leader_that_moves_to_another_group_dies_like_any_other() {
+    let roll = Roll::new();
+    let perl = r#"setpgrp(0, getpgrp(getppid())) or die; $SIG{TERM} = "IGNORE";"#;
+    let own_group = "import os, signal; os.setpgid(0, os.getpgid(os.getppid())); signal.signal(15, signal.SIG_IGN)";
+    let script = format!(
+        "enter leader $$; if command -v python3 >/dev/null; then exec python3 -c '{own_group}; import time; time.sleep(1000)'; else exec perl -e '{perl} sleep 1000'; fi"
+    );
+    let mut launch = roll.shell(&script);
+    launch.timeout = Duration::from_millis(500);
+    assert_eq!(end_of(launch).await.ending, Ending::TimedOut);
+    roll.assert_gone("leader");
+}
+
+#[tokio::test]
 async fn a_line_is_heard_while_the_child_runs_and_never_longer_than_64_kib() {
     let roll = Roll::new();
     let (told, mut heard) = tokio::sync::mpsc::unbounded_channel();
