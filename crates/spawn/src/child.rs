@@ -45,24 +45,12 @@ pub struct Launch {
     pub stderr_tail_bytes: usize,
 }
 
-/// Changes bytes on their way from the child, across the borders of what is read at once: the seam for masking.
-pub trait ByteFilter: Send {
-    /// Takes what was read, appends what may be passed on; may hold bytes back.
-    fn push(&mut self, read: &[u8], passed: &mut Vec<u8>);
-    /// The stream ended: appends what was held back.
-    fn finish(&mut self, passed: &mut Vec<u8>);
-}
-
-/// Takes standard error line by line, after the filter, while the child runs.
+/// Takes standard error line by line, as it is, while the child runs.
 pub type LineListener = Box<dyn FnMut(&[u8]) + Send>;
 
 /// What listens to a child's streams.
 #[derive(Default)]
 pub struct Listeners {
-    /// Filters standard output.
-    pub stdout: Option<Box<dyn ByteFilter>>,
-    /// Filters standard error.
-    pub stderr: Option<Box<dyn ByteFilter>>,
     /// Hears each line of standard error (without its end, at most 64 KiB of it).
     pub stderr_line: Option<LineListener>,
 }
@@ -90,16 +78,16 @@ impl Ending {
     }
 }
 
-/// A child that is gone, with all its group.
+/// A child that is gone, with all its group. Its output is raw: whoever lent it a secret masks it.
 #[derive(Debug)]
 pub struct Ended {
     /// How it ended.
     pub ending: Ending,
-    /// The first [`Launch::max_stdout_bytes`] of standard output, filtered.
+    /// The first [`Launch::max_stdout_bytes`] of standard output.
     pub stdout: Vec<u8>,
-    /// How many bytes of standard output there were in all (filtered).
+    /// How many bytes of standard output there were in all.
     pub stdout_bytes: u64,
-    /// The last [`Launch::stderr_tail_bytes`] of standard error, filtered.
+    /// The last [`Launch::stderr_tail_bytes`] of standard error.
     pub stderr_tail: Vec<u8>,
     /// From start to end.
     pub elapsed: Duration,
