@@ -122,11 +122,19 @@ pub(crate) fn run_failed(kind: Kind, name: &str, action: Option<&str>, error: &R
     };
     let what = action
         .map_or_else(|| format!("{kind} `{name}`", kind = kind.as_str()), |action| format!("`{name}` `{action}`"));
-    let mut value = json!({ "error": error.code(), "message": format!("{what}: {error}") });
+    let mut message = format!("{what}: {}", with_causes(error));
+    if let Some(help) = error.help() {
+        message.push_str("\nhelp: ");
+        message.push_str(&help);
+    }
+    let mut value = json!({ "error": error.code(), "message": message });
     match error {
         RunError::Failed { exit_code, error } => {
             value["exit_code"] = (*exit_code).into();
             value["detail"] = error.clone();
+        }
+        RunError::TimedOut { stderr, .. } | RunError::Signalled { stderr, .. } if !stderr.is_empty() => {
+            value["detail"] = json!({ "text": stderr });
         }
         RunError::OutputTooLarge { head, narrow_with, .. } => {
             value["head"] = head.clone().into();
@@ -137,4 +145,45 @@ pub(crate) fn run_failed(kind: Kind, name: &str, action: Option<&str>, error: &R
         _ => {}
     }
     Answer::failure(status, value)
+}
+
+/// An error and what it came from, in one line. None of them holds an argument or a value.
+fn with_causes(error: &dyn std::error::Error) -> String {
+    let causes = std::iter::successors(Some(error), |error| error.source());
+    causes.map(ToString::to_string).collect::<Vec<_>>().join(": ")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use gatelatch_runner::cache::CacheError;
+    use std::time::Duration;
+
+    fn failed(error: &RunError) -> Value {
+        run_failed(Kind::Tool, "probe", Some("do-it"), error).value
+    }
+
+    #[test]
+    fn a_failure_tells_its_causes_first_and_then_what_helps() {
+        let source = std::io::Error::from(std::io::ErrorKind::ReadOnlyFilesystem);
+        let error = RunError::UnsafeCache(CacheError::Unpack { folder: "/cache/x".into(), source });
+        let value = failed(&error);
+        let (cause, help) = value["message"].as_str().unwrap().split_once("\nhelp: ").unwrap();
+        assert!(
+            cause.starts_with("`probe` `do-it`: cannot unpack a compiled-in program to `/cache/x`: read-only"),
+            "{cause}"
+        );
+        assert!(help.contains("GATELATCH_CACHE"), "{help}");
+        assert_eq!(value["error"], "cannot_start");
+    }
+
+    #[test]
+    fn whoever_was_ended_has_said_something_before() {
+        let stderr = "connecting to ***KEY***".to_owned();
+        let detail = json!({ "text": stderr });
+        let timed_out = RunError::TimedOut { after: Duration::from_secs(1), stderr: stderr.clone() };
+        assert_eq!(failed(&timed_out)["detail"], detail);
+        assert_eq!(failed(&RunError::Signalled { signal: 9, stderr })["detail"], detail);
+        assert_eq!(failed(&RunError::Signalled { signal: 9, stderr: String::new() }).get("detail"), None);
+    }
 }

@@ -11,6 +11,8 @@ pub mod readiness;
 pub mod runner;
 
 pub mod environment;
+mod json;
+mod obstacle;
 mod outcome;
 mod program;
 mod progress;

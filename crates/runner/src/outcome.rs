@@ -1,29 +1,29 @@
 //! What a child's end means: a value, or a failure with what the child said about it.
 //!
-//! Refuses to know how the child was run. Start at `outcome`.
+//! The child's output comes raw, and everything that leaves here is masked. Refuses to know how the child was run. Start
+//! at `outcome`.
 
 use gatelatch_registry::catalog::ActionManifest;
 use gatelatch_secrets::secret::Loan;
 use gatelatch_spawn::child::{Ended, Ending};
-use serde_json::{Map, Value, json};
+use serde_json::{Value, json};
 
-use crate::progress;
 use crate::runner::{Done, RunError};
+use crate::{json, progress};
 
 /// How much of the end of standard error a failure carries, in bytes.
 pub(crate) const TAIL: usize = 16 * 1024;
 /// How much of the beginning of a result that is too large a failure carries, in bytes.
 const HEAD: usize = 4 * 1024;
 
-/// What became of a run.
+/// What became of a run. Beyond the limits the child's output holds as much more as the loan reaches.
 pub(crate) fn outcome(ended: Ended, action: &ActionManifest, loan: &Loan) -> Result<Done, RunError> {
+    let errors = |ended: &Ended| Errors::new(&ended.stderr_tail, loan).text(loan);
     match ended.ending {
         Ending::Exited(0) => success(ended, action, loan),
-        Ending::Exited(exit_code) => Err(RunError::Failed { exit_code, error: masked(failure(&ended), loan) }),
-        Ending::Signalled(signal) => Err(RunError::Signalled { signal, stderr: errors(&ended.stderr_tail) }),
-        Ending::TimedOut => {
-            Err(RunError::TimedOut { after: action.limits.timeout, stderr: errors(&ended.stderr_tail) })
-        }
+        Ending::Exited(exit_code) => Err(RunError::Failed { exit_code, error: failure(&ended, action, loan) }),
+        Ending::Signalled(signal) => Err(RunError::Signalled { signal, stderr: errors(&ended) }),
+        Ending::TimedOut => Err(RunError::TimedOut { after: action.limits.timeout, stderr: errors(&ended) }),
         Ending::Cancelled => Err(RunError::Cancelled),
     }
 }
@@ -34,22 +34,27 @@ fn success(ended: Ended, action: &ActionManifest, loan: &Loan) -> Result<Done, R
         return Err(RunError::OutputTooLarge {
             limit,
             bytes: ended.stdout_bytes,
-            head: head(&ended.stdout),
+            head: head(kept(&ended, action), &ended.stdout, loan),
             narrow_with: action.narrow_with.clone(),
         });
     }
     Ok(Done {
-        value: masked(value(&ended.stdout), loan),
+        value: value(&ended.stdout, loan),
         exit_code: 0,
         elapsed: ended.elapsed,
         stdout_bytes: ended.stdout_bytes,
     })
 }
 
+/// How much of standard output is within the limit.
+fn kept(ended: &Ended, action: &ActionManifest) -> usize {
+    ended.stdout.len().min(usize::try_from(action.limits.max_output_bytes).unwrap_or(usize::MAX))
+}
+
 /// JSON is itself; all else is text, without the line end that closes it.
-fn value(stdout: &[u8]) -> Value {
+fn value(stdout: &[u8], loan: &Loan) -> Value {
     let stdout = stdout.strip_prefix(b"\xef\xbb\xbf").unwrap_or(stdout);
-    serde_json::from_slice(stdout).unwrap_or_else(|_| text(stdout))
+    json::read(stdout, loan).unwrap_or_else(|| text(&loan.mask_within(stdout, 0..stdout.len())))
 }
 
 /// Text as an object; `lossy` says that there were bytes in it that are no text.
@@ -64,75 +69,121 @@ fn text(bytes: &[u8]) -> Value {
 }
 
 /// What the child said about its failure: an object on standard output, an object on standard error (all of it, or its
-/// last line), or else the tail of what it wrote.
-fn failure(ended: &Ended) -> Value {
-    if let Ok(Value::Object(error)) = serde_json::from_slice(&ended.stdout) {
-        return Value::Object(error);
-    }
-    let errors = errors(&ended.stderr_tail);
-    let last = errors.lines().rev().find(|line| !line.trim().is_empty()).unwrap_or_default();
-    for candidate in [errors.as_str(), last] {
-        if let Ok(Value::Object(error)) = serde_json::from_str(candidate) {
-            return Value::Object(error);
+/// last line), or else the tail of what it wrote. An object without anything in it says nothing.
+fn failure(ended: &Ended, action: &ActionManifest, loan: &Loan) -> Value {
+    let error = |said: &[u8]| match json::read(said, loan) {
+        Some(Value::Object(error)) if !error.is_empty() => Some(Value::Object(error)),
+        _ => None,
+    };
+    let errors = Errors::new(&ended.stderr_tail, loan);
+    let own = error(&ended.stdout).or_else(|| error(errors.raw())).or_else(|| error(errors.last_line()));
+    own.unwrap_or_else(|| match errors.text(loan) {
+        nothing if nothing.is_empty() => {
+            let end = kept(ended, action);
+            text(&loan.mask_within(&ended.stdout, end.saturating_sub(TAIL)..end))
         }
+        errors => json!({ "text": errors }),
+    })
+}
+
+/// The tail of standard error, raw, without the lines that told progress.
+struct Errors {
+    bytes: Vec<u8>,
+    /// What stands before this place was cut off, and is only kept for a secret that reaches over the cut.
+    from: usize,
+}
+
+impl Errors {
+    fn new(tail: &[u8], loan: &Loan) -> Errors {
+        let reach = loan.reach();
+        let mut from = 0;
+        if tail.len() >= TAIL + reach {
+            // It begins somewhere within a line, and with no other line than that one it is better than nothing.
+            let line = tail[reach..].iter().position(|byte| *byte == b'\n').map_or(0, |end| end + 1);
+            from = if reach + line < tail.len() { reach + line } else { reach };
+        }
+        let mut bytes = tail[..from].to_vec();
+        let lines = tail[from..].split_inclusive(|byte| *byte == b'\n');
+        bytes.extend(lines.filter(|line| progress::step(line, &Loan::default()).is_none()).flatten());
+        Errors { bytes, from }
     }
-    match errors.is_empty() {
-        true => text(&ended.stdout[ended.stdout.len().saturating_sub(TAIL)..]),
-        false => json!({ "text": errors }),
+
+    fn raw(&self) -> &[u8] {
+        &self.bytes[self.from..]
+    }
+
+    fn last_line(&self) -> &[u8] {
+        let mut lines = self.raw().rsplit(|byte| *byte == b'\n');
+        lines.find(|line| !line.trim_ascii().is_empty()).unwrap_or_default()
+    }
+
+    fn text(&self, loan: &Loan) -> String {
+        let masked = loan.mask_within(&self.bytes, self.from..self.bytes.len());
+        String::from_utf8_lossy(&masked).trim_end_matches(['\n', '\r']).to_owned()
     }
 }
 
-/// The tail of standard error as text, without the lines that told progress.
-fn errors(tail: &[u8]) -> String {
-    let mut lines = tail.split_inclusive(|byte| *byte == b'\n').peekable();
-    // A full tail begins somewhere within a line.
-    if tail.len() >= TAIL && lines.clone().count() > 1 {
-        lines.next();
-    }
-    let kept: Vec<u8> = lines.filter(|line| progress::step(line).is_none()).flatten().copied().collect();
-    String::from_utf8_lossy(&kept).trim_end_matches(['\n', '\r']).to_owned()
-}
-
-fn head(stdout: &[u8]) -> String {
-    let head = &stdout[..stdout.len().min(HEAD)];
+fn head(kept: usize, stdout: &[u8], loan: &Loan) -> String {
+    let shown = kept.min(HEAD);
+    let known = &stdout[..stdout.len().min(shown + loan.reach())];
+    let head = loan.mask_within(known, 0..shown);
     // The cut may stand within a character.
-    let whole = match std::str::from_utf8(head) {
+    let whole = match std::str::from_utf8(&head) {
         Err(error) if error.error_len().is_none() => &head[..error.valid_up_to()],
-        _ => head,
+        _ => head.as_slice(),
     };
     String::from_utf8_lossy(whole).into_owned()
-}
-
-/// Masks what JSON's escapes hid from the filter on the stream: a child may write any character as `\uXXXX`.
-fn masked(value: Value, loan: &Loan) -> Value {
-    if loan.is_empty() {
-        return value;
-    }
-    match value {
-        Value::String(text) => Value::String(loan.mask(&text)),
-        Value::Array(items) => items.into_iter().map(|item| masked(item, loan)).collect(),
-        Value::Object(fields) => {
-            let fields = fields.into_iter().map(|(name, field)| (loan.mask(&name), masked(field, loan)));
-            Value::Object(fields.collect::<Map<String, Value>>())
-        }
-        Value::Null | Value::Bool(_) | Value::Number(_) => value,
-    }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use gatelatch_registry::catalog::Limits;
     use std::collections::BTreeMap;
     use std::time::Duration;
 
     fn failed(stdout: &[u8], stderr: &[u8]) -> Value {
-        failure(&Ended {
-            ending: Ending::Exited(1),
+        failure(&ended(1, stdout, stderr), &action(1 << 20), &Loan::default())
+    }
+
+    fn ended(exit_code: i32, stdout: &[u8], stderr: &[u8]) -> Ended {
+        Ended {
+            ending: Ending::Exited(exit_code),
             stdout: stdout.to_vec(),
             stdout_bytes: stdout.len() as u64,
             stderr_tail: stderr.to_vec(),
             elapsed: Duration::ZERO,
-        })
+        }
+    }
+
+    fn action(max_output_bytes: u64) -> ActionManifest {
+        ActionManifest {
+            name: None,
+            description: String::new(),
+            effect: None,
+            because: None,
+            approval: false,
+            args: Vec::new(),
+            output: None,
+            examples: Vec::new(),
+            triggers: Vec::new(),
+            limits: Limits { max_output_bytes, ..Limits::default() },
+            cwd: None,
+            env: Vec::new(),
+            idempotent: false,
+            open_world: false,
+            narrow_with: Vec::new(),
+            position: Default::default(),
+        }
+    }
+
+    fn loan(secret: &str) -> Loan {
+        let environment = BTreeMap::from([("KEY".to_owned(), secret.to_owned())]);
+        Loan::borrow(&environment, [("KEY", true)]).unwrap()
+    }
+
+    fn value(stdout: &[u8]) -> Value {
+        super::value(stdout, &Loan::default())
     }
 
     #[test]
@@ -191,16 +242,69 @@ mod tests {
     }
 
     #[test]
-    fn a_head_ends_with_a_whole_character() {
-        let text = "x".repeat(HEAD - 1) + "é";
-        assert_eq!(head(text.as_bytes()), "x".repeat(HEAD - 1));
+    fn an_object_with_nothing_in_it_says_nothing() {
+        assert_eq!(failed(b"{}\n", b"Traceback\nboom"), json!({"text": "Traceback\nboom"}));
+        assert_eq!(failed(b"{}", b"boom\n{}\n"), json!({"text": "boom\n{}"}));
+        assert_eq!(failed(b"{}", b"noise\n{\"error\": 1}"), json!({"error": 1}));
+        assert_eq!(failed(b"{}", b""), json!({"text": "{}"}), "but more than nothing at all");
     }
 
     #[test]
-    fn a_secret_hidden_by_json_s_escapes_is_masked() {
-        let environment = BTreeMap::from([("KEY".to_owned(), "hunter2!".to_owned())]);
-        let loan = Loan::borrow(&environment, [("KEY", true)]).unwrap();
-        let sly = value(br#"{"\u0068unter2!": ["\u0068\u0075nter2!", 1]}"#);
-        assert_eq!(masked(sly, &loan), json!({"***KEY***": ["***KEY***", 1]}));
+    fn a_head_ends_with_a_whole_character() {
+        let text = "x".repeat(HEAD - 1) + "é";
+        assert_eq!(head(text.len(), text.as_bytes(), &Loan::default()), "x".repeat(HEAD - 1));
+    }
+
+    #[test]
+    fn no_part_of_a_secret_is_left_at_the_cut_of_a_head() {
+        let loan = loan("hunter2!");
+        for before in HEAD - 8..HEAD {
+            let text = "-".repeat(before) + "hunter2!" + &"-".repeat(HEAD);
+            assert_eq!(head(text.len(), text.as_bytes(), &loan), "-".repeat(before) + "***KEY***");
+        }
+        let narrow = action(4);
+        let mut ended = ended(0, b"-hunter2!---", b"");
+        ended.stdout.truncate(4 + loan.reach());
+        match success(ended, &narrow, &loan) {
+            Err(RunError::OutputTooLarge { head, .. }) => assert_eq!(head, "-***KEY***"),
+            other => panic!("{other:?}"),
+        }
+    }
+
+    #[test]
+    fn no_part_of_a_secret_is_left_at_the_cut_of_a_tail() {
+        let loan = loan("hunter2!");
+        for after in TAIL - 7..TAIL {
+            let stderr = "-".repeat(TAIL) + "hunter2!" + &"-".repeat(after);
+            let tail = &stderr.as_bytes()[stderr.len() - TAIL - loan.reach()..];
+            assert_eq!(Errors::new(tail, &loan).text(&loan), "-".repeat(after), "{after}");
+            assert_eq!(
+                failure(&ended(1, stderr.as_bytes(), b""), &action(1 << 20), &loan),
+                json!({"text": "-".repeat(after)})
+            );
+        }
+    }
+
+    #[test]
+    fn a_secret_is_masked_in_what_is_no_json_however_it_is_escaped() {
+        let loan = loan("hunter2!");
+        let log = br#"log: {"v":"\u0068\u0075\u006e\u0074\u0065\u0072\u0032\u0021"} end"#;
+        let masked = r#"log: {"v":"***KEY***"} end"#;
+        assert_eq!(super::value(log, &loan), json!({ "text": masked }));
+        assert_eq!(head(log.len(), log, &loan), masked);
+        assert_eq!(Errors::new(log, &loan).text(&loan), masked);
+    }
+
+    #[test]
+    fn an_own_error_is_masked_and_whole() {
+        let loan = loan("12345678");
+        let check = |stdout: &[u8], stderr: &[u8]| {
+            let error = failure(&ended(1, stdout, stderr), &action(1 << 20), &loan);
+            assert_eq!(error, json!({"error": "***KEY***", "code": "***KEY***"}));
+        };
+        let own = br#"{"error": "\u00312345678", "code": 12345678}"#;
+        check(own, b"");
+        check(b"", own);
+        check(b"", &[b"noise\n".as_slice(), own, b"\n\n"].concat());
     }
 }

@@ -53,6 +53,22 @@ impl NotReady {
             NotReady::Secret(LendError::TooShort { .. }) => "secret_too_short",
         }
     }
+
+    /// What to do about it.
+    pub fn help(&self) -> String {
+        match self {
+            NotReady::NoInterpreter { interpreter } => format!("install {interpreter} and have it on PATH"),
+            NotReady::NoEntrypoint { entrypoint } => {
+                format!("put `{entrypoint}` beside the manifest, or change its `entrypoint`")
+            }
+            NotReady::NoProgram { program } => format!("install `{program}` and have it on PATH"),
+            NotReady::NotExecutable { entrypoint } => format!("`chmod +x {entrypoint}` in the manifest's folder"),
+            NotReady::Secret(LendError::Missing { name }) => {
+                format!("set {name} in the environment in which Gatelatch is started")
+            }
+            NotReady::Secret(LendError::TooShort { name }) => format!("have a longer value for {name}"),
+        }
+    }
 }
 
 /// Whether an entry could run now. Costs a few looks at the disk: whoever asks often remembers the answer for a while.

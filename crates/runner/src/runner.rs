@@ -6,6 +6,7 @@
 use std::ffi::OsString;
 use std::io;
 use std::path::PathBuf;
+use std::sync::Arc;
 use std::time::Duration;
 
 use gatelatch_gate::approval::Approved;
@@ -17,14 +18,20 @@ use serde_json::Value;
 use tokio_util::sync::CancellationToken;
 
 use crate::argv::{self, ArgvError};
-use crate::cache::{self, CacheError};
+use crate::cache::{self, CacheError, Patience};
 use crate::environment::environment;
 use crate::host::Host;
+use crate::obstacle::explain;
 use crate::outcome::{TAIL, outcome};
 use crate::program::{Files, Program, locate};
 use crate::progress;
 use crate::readiness::{NotReady, lend};
 use crate::slot::{Slot, Slots};
+
+/// How long another process may hold the lock of unpacked programs, unless the call itself has less time.
+const UNPACKING: Duration = Duration::from_secs(10);
+/// How much longer the disk may take over it.
+const DISK: Duration = Duration::from_secs(5);
 
 /// Where a run's progress goes.
 pub type Steps = Box<dyn FnMut(Step) + Send>;
@@ -100,7 +107,15 @@ pub enum RunError {
         /// Its name.
         argument: String,
     },
-    /// The program did not start, or was lost.
+    /// The program did not start.
+    #[error("{cause}")]
+    CannotStart {
+        /// Which file it is about, and why.
+        cause: String,
+        /// What to do about it.
+        help: String,
+    },
+    /// The program was lost.
     #[error("the program could not be run")]
     Spawn(#[source] SpawnError),
     /// It was ended when its time was up.
@@ -155,13 +170,31 @@ impl RunError {
             RunError::Busy { .. } => "busy",
             RunError::InputTooLarge { .. } => "input_too_large",
             RunError::LeadingDash { .. } | RunError::Nul { .. } => "bad_arguments",
-            RunError::Spawn(SpawnError::Start { .. } | SpawnError::Folder { .. }) => "cannot_start",
-            RunError::Spawn(SpawnError::Lost { .. }) | RunError::Signalled { .. } => "killed",
+            RunError::CannotStart { .. } | RunError::UnsafeCache(_) => "cannot_start",
+            RunError::Spawn(_) | RunError::Signalled { .. } => "killed",
             RunError::TimedOut { .. } => "timeout",
             RunError::Cancelled => "cancelled",
             RunError::Failed { .. } => "tool_failed",
             RunError::OutputTooLarge { .. } => "output_too_large",
-            RunError::UnsafeCache(_) => "cannot_start",
+        }
+    }
+
+    /// What to do about it, where that can be told.
+    pub fn help(&self) -> Option<String> {
+        match self {
+            RunError::NotReady(why) => Some(why.help()),
+            RunError::CannotStart { help, .. } => Some(help.clone()),
+            RunError::UnsafeCache(why) => Some(why.help()),
+            RunError::Busy { .. }
+            | RunError::InputTooLarge { .. }
+            | RunError::LeadingDash { .. }
+            | RunError::Nul { .. }
+            | RunError::Spawn(_)
+            | RunError::TimedOut { .. }
+            | RunError::Cancelled
+            | RunError::Signalled { .. }
+            | RunError::Failed { .. }
+            | RunError::OutputTooLarge { .. } => None,
         }
     }
 }
@@ -183,14 +216,14 @@ impl From<ArgvError> for RunError {
 /// Runs calls on one host, within each entry's slots.
 #[derive(Debug)]
 pub struct Runner {
-    host: Host,
+    host: Arc<Host>,
     slots: Slots,
 }
 
 impl Runner {
     /// A runner that has run nothing yet.
     pub fn new(host: Host) -> Runner {
-        Runner { host, slots: Slots::default() }
+        Runner { host: Arc::new(host), slots: Slots::default() }
     }
 
     /// The machine as it was given.
@@ -203,7 +236,7 @@ impl Runner {
         let elements = elements(call)?;
         let loan = lend(&self.host, call.entry())?;
         let files = Files::of(&self.host, call.entry());
-        let launch = self.launch(call, elements, &loan, &files)?;
+        let launch = launch(&self.host, call, elements, &loan, &files)?;
         let argv = std::iter::once(launch.program.display().to_string())
             .chain(launch.args.iter().map(|element| element.to_string_lossy().into_owned()));
         let mut names: Vec<String> = launch.env.iter().map(|(name, _)| name.to_string_lossy().into_owned()).collect();
@@ -225,18 +258,52 @@ impl Runner {
         cancelled: CancellationToken,
         steps: Option<Steps>,
     ) -> Result<Done, RunError> {
-        let call = approved.into_inner();
+        let call = Arc::new(approved.into_inner());
         let (entry, action) = (call.entry(), call.action());
         let elements = elements(&call)?;
-        let loan = lend(&self.host, entry)?;
+        let loan = Arc::new(lend(&self.host, entry)?);
         let _slot = self.slot(entry, action, &cancelled).await?;
-        if let Origin::Compiled(files) = &entry.origin {
-            cache::unpack(&self.host.cache_folder, files)?;
-        }
-        let launch = self.launch(&call, elements, &loan, &Files::of(&self.host, entry))?;
+        let launch = self.prepare(&call, elements, &loan, &cancelled).await?;
         let size = size(&launch);
         let ended = child::run(launch, listeners(&loan, steps), cancelled).await;
-        outcome(ended.map_err(|error| not_run(error, size))?, action, &loan)
+        outcome(ended.map_err(|error| not_run(error, size, action))?, action, &loan)
+    }
+
+    /// Unpacks and looks up what is to be started, on a thread that may wait for the disk or for another process: whoever
+    /// polls this does other things, too.
+    async fn prepare(
+        &self,
+        call: &Arc<Call>,
+        elements: Vec<String>,
+        loan: &Arc<Loan>,
+        cancelled: &CancellationToken,
+    ) -> Result<Launch, RunError> {
+        let within = call.action().limits.timeout.min(UNPACKING);
+        let given_up = cancelled.child_token();
+        // Also when this future is dropped, nobody goes on waiting.
+        let _given_up = given_up.clone().drop_guard();
+        let (host, call, loan) = (Arc::clone(&self.host), Arc::clone(call), Arc::clone(loan));
+        let work = tokio::task::spawn_blocking(move || {
+            let entry = call.entry();
+            if let Origin::Compiled(files) = &entry.origin {
+                cache::unpack(&host.cache_folder, files, &Patience { within, given_up })?;
+            }
+            launch(&host, &call, elements, &loan, &Files::of(&host, entry))
+        });
+        tokio::select! {
+            biased;
+            () = cancelled.cancelled() => Err(RunError::Cancelled),
+            prepared = work => match prepared {
+                Ok(prepared) => prepared,
+                Err(error) if error.is_panic() => std::panic::resume_unwind(error.into_panic()),
+                // The runtime goes down.
+                Err(_) => Err(RunError::Cancelled),
+            },
+            () = tokio::time::sleep(within + DISK) => Err(RunError::CannotStart {
+                cause: format!("the disk did not answer within {} s", (within + DISK).as_secs_f64()),
+                help: "look at the disks that hold the catalog, PATH and GATELATCH_CACHE".to_owned(),
+            }),
+        }
     }
 
     async fn slot(
@@ -253,25 +320,28 @@ impl Runner {
             () = tokio::time::sleep(waited) => Err(RunError::Busy { entry: entry.manifest.name.clone(), waited }),
         }
     }
+}
 
-    fn launch(&self, call: &Call, elements: Vec<String>, loan: &Loan, files: &Files<'_>) -> Result<Launch, RunError> {
-        let (entry, action) = (&call.entry().manifest, call.action());
-        let Program { path, mut args } = locate(&self.host, entry, files)?;
-        args.extend(elements.into_iter().map(OsString::from));
-        let env = environment(&self.host, entry, action, loan);
-        Ok(Launch {
-            program: path,
-            args,
-            env: env.into_iter().map(|(name, value)| (name.into(), value.into())).collect(),
-            cwd: match &action.cwd {
-                Some(cwd) => files.folder().join(cwd),
-                None => self.host.working_folder.clone(),
-            },
-            timeout: action.limits.timeout,
-            max_stdout_bytes: usize::try_from(action.limits.max_output_bytes).unwrap_or(usize::MAX),
-            stderr_tail_bytes: TAIL,
-        })
-    }
+fn launch(host: &Host, call: &Call, elements: Vec<String>, loan: &Loan, files: &Files<'_>) -> Result<Launch, RunError> {
+    let (entry, action) = (&call.entry().manifest, call.action());
+    let Program { path, mut args } = locate(host, entry, files)?;
+    args.extend(elements.into_iter().map(OsString::from));
+    let env = environment(host, entry, action, loan);
+    Ok(Launch {
+        program: path,
+        args,
+        env: env.into_iter().map(|(name, value)| (name.into(), value.into())).collect(),
+        cwd: match &action.cwd {
+            Some(cwd) => files.folder().join(cwd),
+            None => host.working_folder.clone(),
+        },
+        timeout: action.limits.timeout,
+        // Beyond what is shown, for a secret that reaches over the cut.
+        max_stdout_bytes: usize::try_from(action.limits.max_output_bytes)
+            .unwrap_or(usize::MAX)
+            .saturating_add(loan.reach()),
+        stderr_tail_bytes: TAIL + loan.reach(),
+    })
 }
 
 /// A call's elements, if they are within the manifest's limit.
@@ -285,15 +355,16 @@ fn elements(call: &Call) -> Result<Vec<String>, RunError> {
     Ok(argv::elements(call.action(), values)?)
 }
 
-fn listeners(loan: &Loan, steps: Option<Steps>) -> Listeners {
+fn listeners(loan: &Arc<Loan>, steps: Option<Steps>) -> Listeners {
     let tell = |mut steps: Steps| -> child::LineListener {
+        let loan = Arc::clone(loan);
         Box::new(move |line| {
-            if let Some(step) = progress::step(line) {
+            if let Some(step) = progress::step(line, &loan) {
                 steps(step);
             }
         })
     };
-    Listeners { stdout: loan.filter(), stderr: loan.filter(), stderr_line: steps.map(tell) }
+    Listeners { stderr_line: steps.map(tell) }
 }
 
 /// What the system counts: every element and variable with its NUL, and a pointer to it.
@@ -304,12 +375,12 @@ fn size(launch: &Launch) -> u64 {
 }
 
 /// The system refuses arguments that are too large as a whole when the program starts.
-fn not_run(error: SpawnError, bytes: u64) -> RunError {
+fn not_run(error: SpawnError, bytes: u64, action: &ActionManifest) -> RunError {
     match error {
         SpawnError::Start { source, .. } if source.kind() == io::ErrorKind::ArgumentListTooLong => {
             RunError::InputTooLarge { argument: None, bytes, limit: system_limit() }
         }
-        other => RunError::Spawn(other),
+        other => explain(other, action),
     }
 }
 

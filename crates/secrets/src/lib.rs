@@ -6,3 +6,4 @@ pub mod secret;
 
 mod form;
 mod mask;
+mod reading;

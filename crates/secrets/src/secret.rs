@@ -5,11 +5,10 @@
 
 use std::collections::BTreeMap;
 use std::fmt;
-use std::sync::{Arc, OnceLock};
+use std::ops::Range;
+use std::sync::OnceLock;
 
-use gatelatch_spawn::child::ByteFilter;
-
-use crate::mask::{Mask, Masker};
+use crate::mask::Mask;
 
 /// The fewest characters of a secret. What is shorter occurs in ordinary text, and masking it would both garble the
 /// text and tell the value.
@@ -56,7 +55,7 @@ pub enum LendError {
 pub struct Loan {
     secrets: BTreeMap<String, Secret>,
     /// Made when first asked for: most calls borrow nothing.
-    prepared: OnceLock<Arc<Mask>>,
+    prepared: OnceLock<Mask>,
 }
 
 impl fmt::Debug for Loan {
@@ -97,24 +96,28 @@ impl Loan {
         self.secrets.iter().map(|(name, secret)| (name.as_str(), secret))
     }
 
-    /// A filter that masks every form of every secret; `None` when there is nothing to mask.
-    ///
-    /// What is masked reads `***NAME***`.
-    pub fn filter(&self) -> Option<Box<dyn ByteFilter>> {
-        (!self.is_empty()).then(|| Box::new(Masker::new(self.prepared())) as Box<dyn ByteFilter>)
-    }
-
-    /// The text with every form of every secret masked, as [`Loan::filter`] would.
+    /// The text with every form of every secret masked: what is masked reads `***NAME***`.
     pub fn mask(&self, text: &str) -> String {
-        let Some(mut filter) = self.filter() else { return text.to_owned() };
-        let mut masked = Vec::with_capacity(text.len());
-        filter.push(text.as_bytes(), &mut masked);
-        filter.finish(&mut masked);
-        String::from_utf8_lossy(&masked).into_owned()
+        let masked = self.mask_within(text.as_bytes(), 0..text.len());
+        String::from_utf8(masked).unwrap_or_else(|error| String::from_utf8_lossy(error.as_bytes()).into_owned())
     }
 
-    fn prepared(&self) -> Arc<Mask> {
-        Arc::clone(self.prepared.get_or_init(|| Arc::new(Mask::new(&self.secrets))))
+    /// A part of a text, masked: the rest is only looked at, so that a secret that reaches over a border of `shown` is
+    /// hidden whole. It is masked where it begins.
+    pub fn mask_within(&self, text: &[u8], shown: Range<usize>) -> Vec<u8> {
+        match self.prepared() {
+            Some(mask) => mask.hide(text, shown),
+            None => text[shown].to_vec(),
+        }
+    }
+
+    /// How many bytes beside a part must be known for [`Loan::mask_within`] to see every secret that reaches into it.
+    pub fn reach(&self) -> usize {
+        self.prepared().map_or(0, Mask::reach)
+    }
+
+    fn prepared(&self) -> Option<&Mask> {
+        (!self.is_empty()).then(|| self.prepared.get_or_init(|| Mask::new(&self.secrets)))
     }
 }
 
@@ -141,7 +144,7 @@ mod tests {
             let missing = Loan::borrow(&environment, [("KEY", true)]).unwrap_err();
             assert_eq!(missing.to_string(), "secret `KEY` is not set");
             let loan = Loan::borrow(&environment, [("KEY", false)]).unwrap();
-            assert_eq!((loan.variables().count(), loan.filter().is_none()), (0, true));
+            assert_eq!((loan.variables().count(), loan.mask("value").as_str(), loan.reach()), (0, "value", 0));
         }
     }
 
@@ -158,7 +161,7 @@ mod tests {
     #[test]
     fn debug_shows_no_value() {
         let loan = Loan::borrow(&environment("value-of-key"), [("KEY", true)]).unwrap();
-        let _ = loan.filter();
+        let _ = loan.reach();
         assert_eq!(format!("{loan:?}"), r#"Loan({"KEY": Secret(…)})"#);
     }
 }

@@ -10,7 +10,7 @@ use std::time::{Duration, Instant};
 
 use tokio_util::sync::CancellationToken;
 
-use crate::group::{Exit, Group, Input, Started};
+use crate::group::{self, Exit, Group, Input, Started};
 use crate::stream::Streams;
 
 /// How long a group that was asked to end may take before it is killed.
@@ -45,24 +45,12 @@ pub struct Launch {
     pub stderr_tail_bytes: usize,
 }
 
-/// Changes bytes on their way from the child, across the borders of what is read at once: the seam for masking.
-pub trait ByteFilter: Send {
-    /// Takes what was read, appends what may be passed on; may hold bytes back.
-    fn push(&mut self, read: &[u8], passed: &mut Vec<u8>);
-    /// The stream ended: appends what was held back.
-    fn finish(&mut self, passed: &mut Vec<u8>);
-}
-
-/// Takes standard error line by line, after the filter, while the child runs.
+/// Takes standard error line by line, as it is, while the child runs.
 pub type LineListener = Box<dyn FnMut(&[u8]) + Send>;
 
 /// What listens to a child's streams.
 #[derive(Default)]
 pub struct Listeners {
-    /// Filters standard output.
-    pub stdout: Option<Box<dyn ByteFilter>>,
-    /// Filters standard error.
-    pub stderr: Option<Box<dyn ByteFilter>>,
     /// Hears each line of standard error (without its end, at most 64 KiB of it).
     pub stderr_line: Option<LineListener>,
 }
@@ -90,16 +78,16 @@ impl Ending {
     }
 }
 
-/// A child that is gone, with all its group.
+/// A child that is gone, with all its group. Its output is raw: whoever lent it a secret masks it.
 #[derive(Debug)]
 pub struct Ended {
     /// How it ended.
     pub ending: Ending,
-    /// The first [`Launch::max_stdout_bytes`] of standard output, filtered.
+    /// The first [`Launch::max_stdout_bytes`] of standard output.
     pub stdout: Vec<u8>,
-    /// How many bytes of standard output there were in all (filtered).
+    /// How many bytes of standard output there were in all.
     pub stdout_bytes: u64,
-    /// The last [`Launch::stderr_tail_bytes`] of standard error, filtered.
+    /// The last [`Launch::stderr_tail_bytes`] of standard error.
     pub stderr_tail: Vec<u8>,
     /// From start to end.
     pub elapsed: Duration,
@@ -155,6 +143,28 @@ pub async fn run(launch: Launch, listeners: Listeners, cancelled: CancellationTo
     let (stdout, stdout_bytes, stderr_tail) = streams.finish();
     let ending = ours.unwrap_or_else(|| Ending::of(exit));
     Ok(Ended { ending, stdout, stdout_bytes, stderr_tail, elapsed: begun.elapsed() })
+}
+
+/// Waits until nothing is left of any run of this process, for at most `within`, and says whether that is so.
+///
+/// A process that ends leaves behind whoever it has not ended yet: children that still have their grace, and those of a
+/// dropped future. So it calls this last. Who is left when the time is up is killed, and given a moment more to be gone.
+pub async fn settle(within: Duration) -> bool {
+    let is_settled = async {
+        while !group::is_settled() {
+            tokio::time::sleep(LOOK).await;
+        }
+    };
+    let mut is_settled = std::pin::pin!(is_settled);
+    if tokio::time::timeout(within, &mut is_settled).await.is_ok() {
+        return true;
+    }
+    group::kill_everybody();
+    let is_settled = tokio::time::timeout(DRAIN, &mut is_settled).await.is_ok();
+    if !is_settled {
+        tracing::warn!("what was started may outlive this process");
+    }
+    is_settled
 }
 
 impl Ended {

@@ -14,9 +14,9 @@ mod unix;
 mod windows;
 
 #[cfg(unix)]
-pub(crate) use unix::Group;
+pub(crate) use unix::{Group, is_settled, kill_everybody};
 #[cfg(windows)]
-pub(crate) use windows::Group;
+pub(crate) use windows::{Group, is_settled, kill_everybody};
 
 /// A group that was just started, and its pipes.
 pub(crate) struct Started {

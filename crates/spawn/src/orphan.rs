@@ -17,11 +17,16 @@ use std::collections::{BTreeMap, HashSet};
 use std::ffi::OsString;
 #[cfg(target_os = "linux")]
 use std::hash::{BuildHasher, RandomState};
+use std::io;
+use std::process::{Child, ExitStatus};
 use std::sync::{LazyLock, Mutex, MutexGuard, PoisonError};
 
-use rustix::process::{Pid, Signal, WaitOptions, getpgrp, getpid, kill_process, waitpid};
+use rustix::process::{Pid, Signal, WaitOptions, getpgrp, getpid, kill_process, kill_process_group, waitpid};
 
 use crate::child::RUN_VARIABLE;
+
+/// A number that no run has.
+const NO_RUN: u64 = 0;
 
 /// A process has one set of children, so there is one table of who leads what. Held for microseconds.
 static TABLE: LazyLock<Mutex<Table>> = LazyLock::new(|| Mutex::new(Table::adopt()));
@@ -37,7 +42,7 @@ impl Run {
         let mut table = table();
         let number = table.next;
         table.next += 1;
-        table.live.insert(number, Live { begun: now(), leader: None });
+        table.live.insert(number, Live { begun: now(), leader: None, done: false });
         Run { number }
     }
 
@@ -70,23 +75,25 @@ impl Run {
     /// Called once the leader is dead: then everyone of the run is our child or descends from one of the run that is.
     pub(crate) fn end_orphans(&self) -> bool {
         let mut table = table();
-        loop {
-            let (mut waiting, mut reaped) = (false, false);
-            for process in table.children() {
-                match table.claim(&process, self.number) {
-                    Claim::Foreign => {}
-                    claim @ (Claim::Ours | Claim::Past) => match table.end(&process) {
-                        End::Reaped => reaped = true,
-                        End::Dying => waiting |= claim == Claim::Ours,
-                        End::Untouchable => {}
-                    },
-                }
-            }
-            // Whoever died has left its own children to us, after we looked.
-            if !reaped {
-                return !waiting;
-            }
+        let nobody_left = table.end_orphans(self.number);
+        // With the table still locked: of two runs that end together the second one must not take the first for one that
+        // may still own what neither of them could claim alone.
+        if let Some(live) = table.live.get_mut(&self.number) {
+            live.done = nobody_left;
         }
+        nobody_left
+    }
+
+    /// Reaps the leader if it is dead. From then on nobody signals its group any more.
+    pub(crate) fn reap(&self, leader: &mut Child) -> io::Result<Option<ExitStatus>> {
+        let mut table = table();
+        let status = leader.try_wait()?;
+        if status.is_some()
+            && let Some(live) = table.live.get_mut(&self.number)
+        {
+            live.leader = None;
+        }
+        Ok(status)
     }
 
     /// Whether nobody of the group lives but perhaps its leader. Those who left it were not asked to end.
@@ -107,6 +114,31 @@ impl Drop for Run {
     fn drop(&mut self) {
         table().live.remove(&self.number);
     }
+}
+
+/// Whether nothing is left of any run. With no run under way, whoever still is our child and came from one is ended.
+pub(crate) fn is_settled() -> bool {
+    let mut table = table();
+    table.live.is_empty() && table.end_orphans(NO_RUN)
+}
+
+/// Kills every group that is under way, and whoever left one and can be told.
+pub(crate) fn kill_everybody() {
+    let mut table = table();
+    for leader in table.live.values().filter_map(|live| live.leader) {
+        kill_group(leader);
+    }
+    for live in table.live.values_mut() {
+        live.done = true;
+    }
+    table.end_orphans(NO_RUN);
+}
+
+/// Kills a group by its unreaped leader, and the leader itself: it may have moved to another group.
+pub(crate) fn kill_group(leader: Pid) {
+    // The leader is there at least as a zombie; a failure means that there is nobody whom we may kill.
+    let _ = kill_process_group(leader, Signal::KILL);
+    let _ = kill_process(leader, Signal::KILL);
 }
 
 fn table() -> MutexGuard<'static, Table> {
@@ -136,7 +168,10 @@ struct Table {
 struct Live {
     /// In clock ticks since boot.
     begun: u64,
+    /// Until it is reaped.
     leader: Option<Pid>,
+    /// Whether nobody of it was left at its last look: it owns nobody any more.
+    done: bool,
 }
 
 /// Whose a child of ours is.
@@ -203,6 +238,27 @@ impl Table {
         }
     }
 
+    /// Kills and reaps what the claim of a run covers; true when nobody of it is left.
+    fn end_orphans(&mut self, run: u64) -> bool {
+        loop {
+            let (mut waiting, mut reaped) = (false, false);
+            for process in self.children() {
+                match self.claim(&process, run) {
+                    Claim::Foreign => {}
+                    claim @ (Claim::Ours | Claim::Past) => match self.end(&process) {
+                        End::Reaped => reaped = true,
+                        End::Dying => waiting |= claim == Claim::Ours || run == NO_RUN,
+                        End::Untouchable => {}
+                    },
+                }
+            }
+            // Whoever died has left its own children to us, after we looked.
+            if !reaped {
+                return !waiting;
+            }
+        }
+    }
+
     /// Every child that leads no run.
     fn children(&self) -> Vec<Process> {
         if !self.sees_children {
@@ -217,7 +273,7 @@ impl Table {
         let by_group = self.live.iter().find(|(_, live)| live.leader.is_some() && live.leader == process.group);
         match process.mark.or(by_group.map(|(number, _)| *number)) {
             Some(run) if run == ending => Claim::Ours,
-            Some(run) if self.live.contains_key(&run) => Claim::Foreign,
+            Some(run) if self.live.get(&run).is_some_and(|live| !live.done) => Claim::Foreign,
             Some(_) => Claim::Past,
             None if self.doomed.contains(&process.pid) => Claim::Ours,
             None if self.is_nobodys(process, ending) => Claim::Ours,
@@ -227,7 +283,7 @@ impl Table {
 
     /// Whether an unmarked child was left behind by some run, and by none that is still under way.
     fn is_nobodys(&self, process: &Process, ending: u64) -> bool {
-        let others = self.live.iter().filter(|(number, _)| **number != ending);
+        let others = self.live.iter().filter(|(number, live)| **number != ending && !live.done);
         process.started >= self.since
             && process.group != Some(self.group)
             && (process.dead || !self.is_init)
@@ -343,8 +399,10 @@ mod tests {
 
     /// We are process 10 in group 10, adopted at 100; run 1 (led by 50) began at 100, run 2 (led by 60) at 200.
     fn two_runs() -> Table {
-        let live =
-            [(1, Live { begun: 100, leader: Some(number(50)) }), (2, Live { begun: 200, leader: Some(number(60)) })];
+        let live = [
+            (1, Live { begun: 100, leader: Some(number(50)), done: false }),
+            (2, Live { begun: 200, leader: Some(number(60)), done: false }),
+        ];
         Table {
             nonce: "n".to_owned(),
             since: 100,
@@ -385,6 +443,25 @@ mod tests {
         assert_eq!(table.claim(&orphan(70, 200, None), 1), Claim::Foreign);
         table.live.remove(&1);
         assert_eq!(table.claim(&orphan(70, 200, None), 2), Claim::Ours);
+    }
+
+    #[test]
+    fn of_two_runs_that_end_together_the_last_one_ends_whom_neither_could_claim_alone() {
+        let mut table = two_runs();
+        assert_eq!(table.claim(&orphan(70, 300, None), 1), Claim::Foreign);
+        // Run 1 has looked for the last time and is not taken off the table yet.
+        table.live.get_mut(&1).unwrap().done = true;
+        assert_eq!(table.claim(&orphan(70, 300, None), 2), Claim::Ours);
+        assert_eq!(table.claim(&orphan(70, 300, Some(1)), 2), Claim::Past);
+    }
+
+    #[test]
+    fn once_no_run_is_under_way_whoever_came_from_one_is_ended() {
+        let mut table = two_runs();
+        table.live.clear();
+        assert_eq!(table.claim(&orphan(70, 300, None), NO_RUN), Claim::Ours);
+        assert_eq!(table.claim(&orphan(70, 300, Some(2)), NO_RUN), Claim::Past);
+        assert_eq!(table.claim(&orphan(70, 99, None), NO_RUN), Claim::Foreign, "older than our first run");
     }
 
     #[test]

@@ -1,4 +1,4 @@
-//! What becomes of a child's output: read as it comes, filtered, kept up to a cap.
+//! What becomes of a child's output: read as it comes, kept up to a cap.
 //!
 //! Refuses to know what the bytes mean. Nothing is held beyond the caps, however much a child writes. Start at
 //! `Streams`.
@@ -9,7 +9,7 @@ use std::io;
 use tokio::io::{AsyncRead, AsyncReadExt};
 use tokio::process::{ChildStderr, ChildStdout};
 
-use crate::child::{ByteFilter, Launch, LineListener, Listeners};
+use crate::child::{Launch, LineListener, Listeners};
 
 /// How much is read at once: what a pipe holds on Linux.
 const CHUNK: usize = 64 * 1024;
@@ -27,9 +27,9 @@ pub(crate) struct Streams {
 impl Streams {
     pub(crate) fn new(stdout: ChildStdout, stderr: ChildStderr, launch: &Launch, listeners: Listeners) -> Streams {
         Streams {
-            stdout: Pipe::new(stdout, listeners.stdout),
+            stdout: Pipe::new(stdout),
             kept: Head::new(launch.max_stdout_bytes),
-            stderr: Pipe::new(stderr, listeners.stderr),
+            stderr: Pipe::new(stderr),
             errors: Errors { tail: Tail::new(launch.stderr_tail_bytes), lines: listeners.stderr_line.map(Lines::new) },
         }
     }
@@ -43,8 +43,8 @@ impl Streams {
     pub(crate) async fn read_some(&mut self) -> io::Result<()> {
         let Streams { stdout, kept, stderr, errors } = self;
         tokio::select! {
-            passed = stdout.read(), if stdout.is_open() => kept.take(passed?),
-            passed = stderr.read(), if stderr.is_open() => errors.take(passed?),
+            read = stdout.read(), if stdout.is_open() => kept.take(read?),
+            read = stderr.read(), if stderr.is_open() => errors.take(read?),
             else => {}
         }
         Ok(())
@@ -52,8 +52,6 @@ impl Streams {
 
     /// What was kept: the head of standard output, how much there was in all, the tail of standard error.
     pub(crate) fn finish(mut self) -> (Vec<u8>, u64, Vec<u8>) {
-        self.kept.take(self.stdout.close());
-        self.errors.take(self.stderr.close());
         if let Some(lines) = &mut self.errors.lines {
             lines.finish();
         }
@@ -61,47 +59,31 @@ impl Streams {
     }
 }
 
-/// One end of a pipe with its filter.
+/// One end of a pipe.
 struct Pipe<R> {
     source: Option<R>,
-    filter: Option<Box<dyn ByteFilter>>,
     chunk: Vec<u8>,
-    passed: Vec<u8>,
 }
 
 impl<R: AsyncRead + Unpin> Pipe<R> {
-    fn new(source: R, filter: Option<Box<dyn ByteFilter>>) -> Pipe<R> {
-        Pipe { source: Some(source), filter, chunk: Vec::new(), passed: Vec::new() }
+    fn new(source: R) -> Pipe<R> {
+        Pipe { source: Some(source), chunk: Vec::new() }
     }
 
     fn is_open(&self) -> bool {
         self.source.is_some()
     }
 
-    /// Waits for bytes and returns what the filter lets through of them. Ends the pipe at its end.
+    /// Waits for bytes and returns them. Ends the pipe at its end.
     async fn read(&mut self) -> io::Result<&[u8]> {
-        let Some(source) = &mut self.source else { return Ok(&[]) };
         self.chunk.clear();
+        let Some(source) = &mut self.source else { return Ok(&[]) };
         self.chunk.reserve(CHUNK);
         // The only wait, and one that loses nothing when it is dropped.
         if source.read_buf(&mut self.chunk).await? == 0 {
-            return Ok(self.close());
+            self.source = None;
         }
-        let Some(filter) = &mut self.filter else { return Ok(&self.chunk) };
-        self.passed.clear();
-        filter.push(&self.chunk, &mut self.passed);
-        Ok(&self.passed)
-    }
-
-    /// Ends the pipe and returns what the filter held back.
-    fn close(&mut self) -> &[u8] {
-        self.source = None;
-        self.passed.clear();
-        // Taken, so that a second end has nothing more to say.
-        if let Some(mut filter) = self.filter.take() {
-            filter.finish(&mut self.passed);
-        }
-        &self.passed
+        Ok(&self.chunk)
     }
 }
 
@@ -117,10 +99,10 @@ impl Head {
         Head { bytes: Vec::new(), cap, total: 0 }
     }
 
-    fn take(&mut self, passed: &[u8]) {
-        self.total += passed.len() as u64;
-        let room = self.cap.saturating_sub(self.bytes.len()).min(passed.len());
-        self.bytes.extend_from_slice(&passed[..room]);
+    fn take(&mut self, read: &[u8]) {
+        self.total += read.len() as u64;
+        let room = self.cap.saturating_sub(self.bytes.len()).min(read.len());
+        self.bytes.extend_from_slice(&read[..room]);
     }
 }
 
@@ -131,10 +113,10 @@ struct Errors {
 }
 
 impl Errors {
-    fn take(&mut self, passed: &[u8]) {
-        self.tail.take(passed);
+    fn take(&mut self, read: &[u8]) {
+        self.tail.take(read);
         if let Some(lines) = &mut self.lines {
-            lines.take(passed);
+            lines.take(read);
         }
     }
 }
@@ -150,11 +132,11 @@ impl Tail {
         Tail { bytes: VecDeque::new(), cap }
     }
 
-    fn take(&mut self, passed: &[u8]) {
-        let passed = &passed[passed.len().saturating_sub(self.cap)..];
-        let excess = (self.bytes.len() + passed.len()).saturating_sub(self.cap);
+    fn take(&mut self, read: &[u8]) {
+        let read = &read[read.len().saturating_sub(self.cap)..];
+        let excess = (self.bytes.len() + read.len()).saturating_sub(self.cap);
         self.bytes.drain(..excess);
-        self.bytes.extend(passed);
+        self.bytes.extend(read);
     }
 }
 
@@ -169,8 +151,8 @@ impl Lines {
         Lines { line: Vec::new(), listener }
     }
 
-    fn take(&mut self, passed: &[u8]) {
-        for piece in passed.split_inclusive(|byte| *byte == b'\n') {
+    fn take(&mut self, read: &[u8]) {
+        for piece in read.split_inclusive(|byte| *byte == b'\n') {
             let (text, ends) = match piece.split_last() {
                 Some((b'\n', text)) => (text, true),
                 _ => (piece, false),

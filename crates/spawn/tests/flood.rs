@@ -27,7 +27,7 @@ async fn a_flood_of_1_gib_on_both_pipes_costs_less_than_16_mib() {
         max_stdout_bytes: 1 << 20,
         stderr_tail_bytes: 16 << 10,
     };
-    let listeners = Listeners { stderr_line: Some(Box::new(|_| {})), ..Listeners::default() };
+    let listeners = Listeners { stderr_line: Some(Box::new(|_| {})) };
     let before = high_water();
     let ended = run(launch, listeners, CancellationToken::new()).await.unwrap();
     let grown = high_water() - before;

@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
-use gatelatch_spawn::child::{ByteFilter, Ended, Ending, Launch, Listeners, RUN_VARIABLE, SpawnError, run};
+use gatelatch_spawn::child::{Ended, Ending, Launch, Listeners, RUN_VARIABLE, SpawnError, run};
 use tokio_util::sync::CancellationToken;
 
 const PATH: &str = "/usr/local/bin:/usr/bin:/bin";
@@ -317,44 +317,37 @@ async fn a_dropped_future_kills_the_group_and_who_left_it() {
     assert!(!is_alive(leader));
 }
 
-/// A filter that spells everything in capitals and holds the last byte back.
-struct Capitals {
-    held: Option<u8>,
-}
-
-impl ByteFilter for Capitals {
-    fn push(&mut self, read: &[u8], passed: &mut Vec<u8>) {
-        passed.extend(self.held.take().into_iter().chain(read.iter().copied()).map(|byte| byte.to_ascii_uppercase()));
-        self.held = passed.pop();
-    }
-
-    fn finish(&mut self, passed: &mut Vec<u8>) {
-        passed.extend(self.held.take());
-    }
+#[tokio::test]
+async fn standard_error_is_heard_line_by_line_and_kept_as_it_is() {
+    let lines = Arc::new(Mutex::new(Vec::new()));
+    let heard = Arc::clone(&lines);
+    let listener = Box::new(move |line: &[u8]| heard.lock().unwrap().push(String::from_utf8_lossy(line).into_owned()));
+    let launch = shell("printf out; printf 'one\\r\\n\\ntwo\\nrest' >&2");
+    let ended = run(launch, Listeners { stderr_line: Some(listener) }, CancellationToken::new()).await.unwrap();
+    assert_eq!(ended.stdout, b"out");
+    assert_eq!(ended.stderr_tail, b"one\r\n\ntwo\nrest");
+    assert_eq!(*lines.lock().unwrap(), ["one", "", "two", "rest"]);
 }
 
 #[tokio::test]
-async fn nothing_passes_a_filter_by() {
-    let lines = Arc::new(Mutex::new(Vec::new()));
-    let heard = Arc::clone(&lines);
-    let listeners = Listeners {
-        stdout: Some(Box::new(Capitals { held: None })),
-        stderr: Some(Box::new(Capitals { held: None })),
-        stderr_line: Some(Box::new(move |line| heard.lock().unwrap().push(String::from_utf8_lossy(line).into_owned()))),
-    };
-    let launch = shell("printf out; printf 'one\\r\\n\\ntwo\\nrest' >&2");
-    let ended = run(launch, listeners, CancellationToken::new()).await.unwrap();
-    assert_eq!(ended.stdout, b"OUT");
-    assert_eq!(ended.stderr_tail, b"ONE\r\n\nTWO\nREST");
-    assert_eq!(*lines.lock().unwrap(), ["ONE", "", "TWO", "REST"]);
+async fn a_leader_that_moves_to_another_group_dies_like_any_other() {
+    let roll = Roll::new();
+    let perl = r#"setpgrp(0, getpgrp(getppid())) or die; $SIG{TERM} = "IGNORE";"#;
+    let own_group = "import os, signal; os.setpgid(0, os.getpgid(os.getppid())); signal.signal(15, signal.SIG_IGN)";
+    let script = format!(
+        "enter leader $$; if command -v python3 >/dev/null; then exec python3 -c '{own_group}; import time; time.sleep(1000)'; else exec perl -e '{perl} sleep 1000'; fi"
+    );
+    let mut launch = roll.shell(&script);
+    launch.timeout = Duration::from_millis(500);
+    assert_eq!(end_of(launch).await.ending, Ending::TimedOut);
+    roll.assert_gone("leader");
 }
 
 #[tokio::test]
 async fn a_line_is_heard_while_the_child_runs_and_never_longer_than_64_kib() {
     let roll = Roll::new();
     let (told, mut heard) = tokio::sync::mpsc::unbounded_channel();
-    let listeners =
-        Listeners { stderr_line: Some(Box::new(move |line| told.send(line.len()).unwrap())), ..Listeners::default() };
+    let listeners = Listeners { stderr_line: Some(Box::new(move |line| told.send(line.len()).unwrap())) };
     let launch = roll
         .shell("head -c 1000000 /dev/zero >&2; echo >&2; while ! [ -e \"$ROLL/heard\" ]; do sleep 0.01; done; echo ok");
     let running = tokio::spawn(run(launch, listeners, CancellationToken::new()));

@@ -269,6 +269,25 @@ async fn a_secret_is_masked_in_the_head_of_what_is_too_large() {
 }
 
 #[tokio::test]
+async fn a_secret_in_a_number_s_place_leaves_the_result_whole() {
+    let files = [("main.sh", "#!/bin/sh\necho \"{\\\"v\\\": $KEY, \\\"w\\\": [1]}\"")];
+    let stage =
+        Stage::new(Kind::Tool, "runtime: process\nentrypoint: main.sh\nsecrets: [KEY]", &files, &[("KEY", "12345678")]);
+    assert_eq!(stage.run_bare().await.unwrap().value, json!({"v": "***KEY***", "w": [1]}));
+}
+
+#[tokio::test]
+async fn a_step_is_masked_though_every_character_is_escaped() {
+    let escaped: String = "p\"ss/wörd!".encode_utf16().map(|unit| format!(r"\\u{unit:04x}")).collect();
+    let stage = with_secret(&format!(r#"printf '%b\n' '{{"progress": 1, "message": "{escaped}"}}' >&2"#));
+    let steps = Arc::new(Mutex::new(Vec::new()));
+    let heard = Arc::clone(&steps);
+    let listener = Box::new(move |step: Step| heard.lock().unwrap().push(step.message.unwrap()));
+    stage.runner.run(stage.approved(None, &json!({})), CancellationToken::new(), Some(listener)).await.unwrap();
+    assert_eq!(*steps.lock().unwrap(), ["***KEY***"]);
+}
+
+#[tokio::test]
 async fn a_secret_never_stands_in_the_argument_vector() {
     let stage = with_secret(r#"tr '\0' '\n' < /proc/$$/cmdline"#);
     if cfg!(target_os = "linux") {
@@ -410,7 +429,47 @@ async fn what_is_not_ready_says_why_and_does_not_run() {
 
     let stage = Stage::shell("exit 0", "cwd: no-such-folder");
     assert_eq!(readiness(stage.runner.host(), &stage.entry), Ok(()));
-    assert_eq!(stage.run_bare().await.unwrap_err().code(), "cannot_start");
+    let error = stage.run_bare().await.unwrap_err();
+    let folder = stage.path().join("tools/probe/no-such-folder");
+    assert_eq!(error.code(), "cannot_start");
+    assert!(error.to_string().contains(&folder.display().to_string()), "{error}");
+    assert!(error.help().unwrap().contains("`cwd`"), "{error:?}");
+}
+
+#[tokio::test]
+async fn a_program_that_does_not_start_is_told_by_its_file_with_the_cause_and_what_helps() {
+    for (text, cause, help) in [
+        ("echo hi\n", "it has no `#!` line", "begin `"),
+        ("", "it has no `#!` line", "#!/bin/sh"),
+        (
+            "#!/no/such/interpreter -x\n",
+            "its first line asks for `/no/such/interpreter`, which is not there",
+            "install `/no/",
+        ),
+        ("#!/bin/sh\r\necho hi\r\n", "`/bin/sh` and ends in a carriage return", "sed -i"),
+        ("\0\u{1}\u{2}\u{3}", "it is no program for this machine", "build `"),
+    ] {
+        let manifest = "runtime: process\nentrypoint: ./main.sh\nargs: [{name: text, type: string}]\nsecrets: [KEY]";
+        let stage = Stage::new(Kind::Tool, manifest, &[("main.sh", text)], &[("KEY", "hunter2!")]);
+        let error = stage.run(None, &json!({"text": "an argument"})).await.unwrap_err();
+        let told = format!("{error} | {}", error.help().unwrap());
+        assert_eq!(error.code(), "cannot_start", "{told}");
+        let program = stage.path().join("tools/probe/./main.sh");
+        assert!(told.contains(&format!("`{}`", program.display())), "{told}");
+        assert!(error.to_string().contains(cause) && error.help().unwrap().contains(help), "{told}");
+        assert!(!told.contains("an argument") && !told.contains("hunter2!"), "{told}");
+    }
+    let stage = Stage::shell("exit 0", "");
+    std::fs::set_permissions(
+        stage.path().join("tools/probe/main.sh"),
+        std::os::unix::fs::PermissionsExt::from_mode(0o644),
+    )
+    .unwrap();
+    let error = stage.run_bare().await.unwrap_err();
+    assert_eq!(
+        (error.code(), error.help().unwrap().as_str()),
+        ("not_ready", "`chmod +x main.sh` in the manifest's folder")
+    );
 }
 
 #[tokio::test]
@@ -434,15 +493,21 @@ async fn a_builtin_is_the_own_program_run_again() {
     assert_eq!(text(&done.value), "builtin\nxlsx\nlist-sheets\n--path\na.xlsx");
 }
 
-#[tokio::test]
-async fn a_compiled_in_tool_runs_from_the_cache_and_only_unchanged() {
-    const FILES: &[CompiledFile] = &[
-        CompiledFile { path: "main.py", bytes: b"import part\nprint(part.X)" },
-        CompiledFile { path: "part.py", bytes: b"X = 1" },
-    ];
+const FILES: &[CompiledFile] = &[
+    CompiledFile { path: "main.py", bytes: b"import part\nprint(part.X)" },
+    CompiledFile { path: "part.py", bytes: b"X = 1" },
+];
+
+/// A python tool that is compiled in, with its cache in the stage's folder.
+fn compiled_in() -> Stage {
     let stage = Stage::new(Kind::Tool, "runtime: python\nentrypoint: main.py", &[("main.py", "")], &[]);
     let entry = Arc::new(Entry { origin: Origin::Compiled(FILES.into()), ..(*stage.entry).clone() });
-    let stage = Stage { runner: Runner::new(host(stage.path(), &[])), entry, folder: stage.folder };
+    Stage { runner: Runner::new(host(stage.path(), &[])), entry, folder: stage.folder }
+}
+
+#[tokio::test]
+async fn a_compiled_in_tool_runs_from_the_cache_and_only_unchanged() {
+    let stage = compiled_in();
     assert_eq!(readiness(stage.runner.host(), &stage.entry), Ok(()));
     let plan = stage.runner.plan(&stage.call(None, &json!({}))).unwrap();
     assert!(!stage.path().join("cache").exists(), "neither a plan nor a look unpacks");
@@ -454,4 +519,48 @@ async fn a_compiled_in_tool_runs_from_the_cache_and_only_unchanged() {
     let beside: Vec<_> = std::fs::read_dir(unpacked.parent().unwrap()).unwrap().collect();
     assert_eq!(beside.len(), 2, "no byte code beside the sources: {beside:?}");
     drop(approved(stage.call(None, &json!({}))));
+}
+
+#[tokio::test]
+async fn whoever_polls_a_run_is_never_made_to_wait_for_another_process_and_cancelling_ends_the_wait() {
+    let stage = Arc::new(compiled_in());
+    let lock = stage.path().join("cache/programs/.lock");
+    for folder in [stage.path().join("cache"), stage.path().join("cache/programs")] {
+        std::fs::create_dir(&folder).unwrap();
+        std::fs::set_permissions(&folder, std::os::unix::fs::PermissionsExt::from_mode(0o700)).unwrap();
+    }
+    let held = std::fs::File::create(&lock).unwrap();
+    held.lock().unwrap();
+    let (told, polled) = std::sync::mpsc::channel();
+    let cancelled = CancellationToken::new();
+    let (run, cancel) = (Arc::clone(&stage), cancelled.clone());
+    // A thread of its own, so that a run that blocks fails the test and does not hang it.
+    let thread = std::thread::spawn(move || {
+        let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
+        runtime.block_on(async {
+            let mut running = std::pin::pin!(run.runner.run(run.approved(None, &json!({})), cancel, None));
+            tokio::select! {
+                biased;
+                done = &mut running => panic!("it ran without the lock: {done:?}"),
+                () = std::future::ready(()) => told.send(()).unwrap(),
+            }
+            running.await
+        })
+    });
+    polled.recv_timeout(LONG).expect("the poll never returned");
+    cancelled.cancel();
+    assert_eq!(thread.join().unwrap().unwrap_err().code(), "cancelled");
+    drop(held);
+    assert_eq!(stage.run_bare().await.unwrap().value, json!(1));
+}
+
+#[tokio::test]
+async fn a_cache_that_is_not_safe_says_so_with_a_way_out() {
+    let stage = compiled_in();
+    std::fs::create_dir(stage.path().join("cache")).unwrap();
+    std::fs::set_permissions(stage.path().join("cache"), std::os::unix::fs::PermissionsExt::from_mode(0o777)).unwrap();
+    let error = stage.run_bare().await.unwrap_err();
+    assert_eq!(error.code(), "cannot_start");
+    assert!(error.to_string().ends_with("others may write it"), "{error}");
+    assert!(error.help().unwrap().contains("GATELATCH_CACHE"), "{error:?}");
 }

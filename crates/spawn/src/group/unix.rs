@@ -1,20 +1,22 @@
 //! Groups on Unix: `setpgid`, `kill(-group)`, and on Linux the orphans that left the group.
 //!
 //! INVARIANT: the leader is reaped last. Until then its number, which is the group's too, is given to nobody else, so
-//! a signal to the group never reaches a stranger. Only `Group::end` and `Remains::tidy` reap it.
+//! a signal to the group never reaches a stranger. Only `Run::reap` reaps it, with the table of leaders locked.
 
 use std::io;
 use std::os::unix::process::{CommandExt, ExitStatusExt};
 use std::process::{Child, ExitStatus};
 use std::time::{Duration, Instant};
 
-use rustix::process::{Pid, Signal, WaitId, WaitIdOptions, kill_process_group, waitid};
+use rustix::process::{Pid, Signal, WaitId, WaitIdOptions, waitid};
 use tokio::process::{ChildStderr, ChildStdin, ChildStdout};
 use tokio::signal::unix::SignalKind;
 
 use super::{Exit, Input, Started, command};
 use crate::child::Launch;
-use crate::orphan::Run;
+use crate::orphan::{Run, kill_group};
+
+pub(crate) use crate::orphan::{is_settled, kill_everybody};
 
 /// How long a killed process may take to be gone. Only one that is stuck in the kernel takes longer.
 const PATIENCE: Duration = Duration::from_secs(5);
@@ -68,7 +70,7 @@ impl Group {
     pub(crate) fn ask_to_end(&mut self) {
         if let Some(remains) = &self.remains {
             // A group that is gone already needs no asking.
-            let _ = kill_process_group(remains.leader, Signal::TERM);
+            let _ = rustix::process::kill_process_group(remains.leader, Signal::TERM);
         }
     }
 
@@ -92,7 +94,7 @@ impl Group {
             }
             tokio::time::sleep(LOOK).await;
         }
-        let status = remains.child.wait()?;
+        let status = remains.run.reap(&mut remains.child)?.ok_or(io::ErrorKind::TimedOut)?;
         self.remains = None;
         Ok(exit(status))
     }
@@ -128,15 +130,14 @@ struct Remains {
 
 impl Remains {
     fn kill(&self) {
-        // The group is there at least as an unreaped leader; a failure means that it holds nobody we may kill.
-        let _ = kill_process_group(self.leader, Signal::KILL);
+        kill_group(self.leader);
     }
 
     /// Reaps whoever is dead and kills whoever left the group; true when nobody is left.
     fn tidy(&mut self) -> bool {
         matches!(is_dead(self.leader), Ok(true) | Err(_))
             && self.run.end_orphans()
-            && !matches!(self.child.try_wait(), Ok(None))
+            && !matches!(self.run.reap(&mut self.child), Ok(None))
     }
 }
 
