@@ -28,7 +28,7 @@ use std::path::{Path, PathBuf};
 
 use judgement::Judgement;
 use page::Page;
-use record::Record;
+use record::{Kept, Record};
 use sheet::{FilePlan, Planned, Settled, Sheet};
 
 /// A client that can be connected.
@@ -382,13 +382,8 @@ impl ConnectError {
 /// What connecting would write. A connection that stands gives an empty plan.
 pub(crate) fn plan(request: &ConnectRequest, surroundings: &Surroundings) -> Result<Plan, ConnectError> {
     let connection = Connection::of(request, surroundings)?;
-    let record_path = connection.record_path(request, surroundings);
-    let old = record_path.as_deref().map(Record::load).transpose()?.flatten();
-    let planned: Vec<Planned> = connection
-        .sheets
-        .iter()
-        .map(|sheet| sheet.plan(old.as_ref().and_then(|old| old.of(&sheet.target.named))))
-        .collect::<Result<_, _>>()?;
+    let (record_path, old) = connection.record(request, surroundings)?;
+    let planned = connection.each(old.as_ref(), Sheet::plan)?;
     let written = old.and_then(|old| old.instructions);
     let (companion, page_note) = match &connection.page {
         Some(page) => page.plan(written.as_ref())?,
@@ -430,13 +425,8 @@ pub(crate) fn plan(request: &ConnectRequest, surroundings: &Surroundings) -> Res
 /// parts go.
 pub(crate) fn plan_undo(request: &ConnectRequest, surroundings: &Surroundings) -> Result<Plan, ConnectError> {
     let connection = Connection::of(request, surroundings)?;
-    let record_path = connection.record_path(request, surroundings);
-    let old = record_path.as_deref().map(Record::load).transpose()?.flatten();
-    let planned: Vec<Planned> = connection
-        .sheets
-        .iter()
-        .map(|sheet| sheet.plan_undo(old.as_ref().and_then(|old| old.of(&sheet.target.named))))
-        .collect::<Result<_, _>>()?;
+    let (record_path, old) = connection.record(request, surroundings)?;
+    let planned = connection.each(old.as_ref(), Sheet::plan_undo)?;
     let (companion, page_note) = match &connection.page {
         Some(page) => page.plan_undo(old.is_some(), old.as_ref().and_then(|old| old.instructions.as_ref()))?,
         None => (None, None),
@@ -505,10 +495,25 @@ impl Connection {
         }
     }
 
-    /// Where the record of this connection lies; a connection that writes nothing has none.
-    fn record_path(&self, request: &ConnectRequest, surroundings: &Surroundings) -> Option<PathBuf> {
-        let sheet = self.sheets.first()?;
-        Some(Record::path(surroundings, request.client, &sheet.target.named, &request.server))
+    /// Where the record of this connection lies, and the one that lies there. A connection that writes nothing has none.
+    fn record(
+        &self,
+        request: &ConnectRequest,
+        surroundings: &Surroundings,
+    ) -> Result<(Option<PathBuf>, Option<Record>), ConnectError> {
+        let Some(sheet) = self.sheets.first() else { return Ok((None, None)) };
+        let path = Record::path(surroundings, request.client, &sheet.target.named, &request.server);
+        let record = Record::load(&path)?;
+        Ok((Some(path), record))
+    }
+
+    /// What happens to each file, given what the record remembers of it.
+    fn each(
+        &self,
+        old: Option<&Record>,
+        plan: impl Fn(&Sheet, Option<&Kept>) -> Result<Planned, ConnectError>,
+    ) -> Result<Vec<Planned>, ConnectError> {
+        self.sheets.iter().map(|sheet| plan(sheet, old.and_then(|old| old.of(&sheet.target.named)))).collect()
     }
 }
 

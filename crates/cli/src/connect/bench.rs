@@ -4,6 +4,8 @@ use std::collections::BTreeMap;
 use std::fs;
 use std::path::PathBuf;
 
+use proptest::prelude::*;
+
 use super::{Client, ConnectError, ConnectRequest, Plan, Scope, Surroundings, apply, plan, plan_undo};
 
 pub(super) const PROGRAM: &str = if cfg!(windows) { "C:\\opt\\gatelatch" } else { "/opt/gatelatch" };
@@ -86,4 +88,18 @@ impl Bench {
         }
         files
     }
+}
+
+/// Members between brackets with comments, line breaks and perhaps a trailing comma.
+pub(super) fn decorated(open: char, members: Vec<String>, close: char) -> impl Strategy<Value = String> {
+    let gap = prop_oneof![Just(""), Just(" "), Just("\n  "), Just("\n\n  "), Just(" /* c1 */ "), Just(" // c2\n  ")];
+    let gaps = proptest::collection::vec((gap.clone(), gap.clone()), members.len() + 1);
+    (gaps, any::<bool>(), gap).prop_map(move |(gaps, trailing, last)| {
+        let mut text = open.to_string();
+        for (index, member) in members.iter().enumerate() {
+            let comma = if index + 1 < members.len() || trailing { "," } else { "" };
+            text += &format!("{}{member}{}{comma}", gaps[index].0, gaps[index].1);
+        }
+        text + last + &close.to_string()
+    })
 }

@@ -6,7 +6,7 @@ use std::path::PathBuf;
 use proptest::prelude::*;
 use serde_json::{Value, json};
 
-use super::bench::{Bench, PROGRAM};
+use super::bench::{Bench, PROGRAM, decorated};
 use super::draft::{Draft, Want, When};
 use super::sheet::Form;
 use super::syntax::{Syntax, path};
@@ -753,20 +753,6 @@ fn hold(syntax: Syntax, text: &str, comments: &[&str]) -> Result<(), TestCaseErr
         prop_assert_eq!(count(text), count(&undone.text), "{}", said("comments undone", &undone.text));
     }
     Ok(())
-}
-
-/// Members between brackets with comments, line breaks and perhaps a trailing comma.
-fn decorated(open: char, members: Vec<String>, close: char) -> impl Strategy<Value = String> {
-    let gap = prop_oneof![Just(""), Just(" "), Just("\n  "), Just("\n\n  "), Just(" /* c1 */ "), Just(" // c2\n  ")];
-    let gaps = proptest::collection::vec((gap.clone(), gap.clone()), members.len() + 1);
-    (gaps, any::<bool>(), gap).prop_map(move |(gaps, trailing, last)| {
-        let mut text = open.to_string();
-        for (index, member) in members.iter().enumerate() {
-            let comma = if index + 1 < members.len() || trailing { "," } else { "" };
-            text += &format!("{}{member}{}{comma}", gaps[index].0, gaps[index].1);
-        }
-        text + last + &close.to_string()
-    })
 }
 
 /// Some of these, in some order.

@@ -6,7 +6,7 @@ use crate::connect::{self, Client, ConnectError, ConnectRequest, Plan, Scope, Su
 use crate::exit::{Code, UsageError};
 use crate::options::{self, ConnectOptions, Place};
 use crate::settings::{Environment, Settings};
-use crate::verb::{print, say, state_folder, working_folder};
+use crate::verb::{absolute, print, say, state_folder, working_folder};
 
 /// One client's configuration.
 pub(crate) fn run(place: &Place, environment: &Environment, client: &options::Client) -> anyhow::Result<Code> {
@@ -34,7 +34,7 @@ fn plan(place: &Place, environment: &Environment, client: Client, options: &Conn
         },
         server: options.name.clone(),
         program: std::env::current_exe().context("cannot find the gatelatch program itself")?,
-        catalogs: settings.catalogs,
+        catalogs: settings.catalogs.iter().map(|catalog| absolute(&folder, catalog)).collect(),
     };
     let surroundings = Surroundings {
         environment: environment.variables.clone(),

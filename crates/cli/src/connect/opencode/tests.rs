@@ -6,7 +6,7 @@ use std::path::PathBuf;
 use proptest::prelude::*;
 use serde_json::{Value, json};
 
-use super::super::bench::{Bench, PROGRAM};
+use super::super::bench::{Bench, PROGRAM, decorated};
 use super::super::{Change, Client, Scope, apply, jsonc};
 use super::*;
 
@@ -667,20 +667,6 @@ fn configurations() -> impl Strategy<Value = String> {
         .prop_map(|(a, b, c, d)| [d, a, b, c].into_iter().flatten().collect::<Vec<_>>())
         .prop_shuffle()
         .prop_flat_map(|members| decorated('{', members, '}'))
-}
-
-/// Members between brackets with comments, line breaks and perhaps a trailing comma.
-fn decorated(open: char, members: Vec<String>, close: char) -> impl Strategy<Value = String> {
-    let gap = prop_oneof![Just(""), Just(" "), Just("\n  "), Just("\n\n  "), Just(" /* c1 */ "), Just(" // c2\n  ")];
-    let gaps = proptest::collection::vec((gap.clone(), gap.clone()), members.len() + 1);
-    (gaps, any::<bool>(), gap).prop_map(move |(gaps, trailing, last)| {
-        let mut text = open.to_string();
-        for (index, member) in members.iter().enumerate() {
-            let comma = if index + 1 < members.len() || trailing { "," } else { "" };
-            text += &format!("{}{member}{}{comma}", gaps[index].0, gaps[index].1);
-        }
-        text + last + &close.to_string()
-    })
 }
 
 proptest! {
