@@ -4,32 +4,85 @@
 //! a record in the state folder lets [`plan_undo`] put back what was there. Knows no client's configuration; each client
 //! is a module below this one. Start at [`plan`].
 
+mod claude;
+mod codex;
+mod cursor;
+mod draft;
+mod gemini;
+mod goose;
 mod jsonc;
+mod judgement;
 mod opencode;
+mod page;
+mod place;
 mod record;
+mod sheet;
+mod syntax;
+mod toml;
+mod vscode;
 mod write;
 
 use std::collections::BTreeMap;
 use std::fmt;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
-use record::Record;
+use judgement::Judgement;
+use page::Page;
+use record::{Kept, Record};
+use sheet::{FilePlan, Planned, Settled, Sheet};
 
 /// A client that can be connected.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Client {
+    /// Claude Code.
+    Claude,
+    /// Codex.
+    Codex,
+    /// Cursor.
+    Cursor,
+    /// Gemini CLI.
+    Gemini,
+    /// goose.
+    Goose,
     /// opencode.
     Opencode,
+    /// Visual Studio Code.
+    Vscode,
 }
 
 impl Client {
     /// The word that the command line uses.
     pub(crate) fn as_str(self) -> &'static str {
         match self {
+            Client::Claude => "claude-code",
+            Client::Codex => "codex",
+            Client::Cursor => "cursor",
+            Client::Gemini => "gemini-cli",
+            Client::Goose => "goose",
             Client::Opencode => "opencode",
+            Client::Vscode => "vscode",
+        }
+    }
+
+    /// The name that people know it by.
+    pub(crate) fn title(self) -> &'static str {
+        match self {
+            Client::Claude => "Claude Code",
+            Client::Codex => "Codex",
+            Client::Cursor => "Cursor",
+            Client::Gemini => "Gemini CLI",
+            Client::Goose => "goose",
+            Client::Opencode => "opencode",
+            Client::Vscode => "VS Code",
         }
     }
 }
+
+/// The tools that must ask.
+const CONFIRMED: [&str; 2] = ["run_tool_confirmed", "run_agent_confirmed"];
+
+/// The tools that need no question.
+const PLAIN: [&str; 4] = ["capabilities", "run_tool", "run_agent", "get_skill"];
 
 /// Which of a client's configuration files to write.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -56,6 +109,39 @@ pub(crate) struct ConnectRequest {
     /// Folders to pass as `--catalog`, absolute.
     pub(crate) catalogs: Vec<PathBuf>,
 }
+
+impl ConnectRequest {
+    /// The command line of the server: the program and its arguments, absolute and without anything that the client
+    /// would substitute.
+    fn command(&self, substituted: &[&str]) -> Result<(String, Vec<String>), ConnectError> {
+        let literal = |path: &Path| {
+            if !path.is_absolute() {
+                return Err(ConnectError::Relative(path.to_path_buf()));
+            }
+            let text = path.to_str().filter(|text| !substituted.iter().any(|mark| text.contains(mark)));
+            text.map(str::to_owned).ok_or_else(|| ConnectError::Unwritable(path.to_path_buf()))
+        };
+        let mut arguments = vec!["operator".to_owned()];
+        for catalog in &self.catalogs {
+            arguments.extend(["--catalog".to_owned(), literal(catalog)?]);
+        }
+        Ok((literal(&self.program)?, arguments))
+    }
+
+    /// Refuses a name that could not be part of what the client calls the tools.
+    fn check_name(&self, rule: &'static str, fits: impl Fn(&str) -> bool) -> Result<(), ConnectError> {
+        let plain = |c: char| c.is_ascii_alphanumeric() || c == '-' || c == '_';
+        let name = self.server.as_str();
+        if !name.is_empty() && name.chars().all(plain) && fits(name) {
+            Ok(())
+        } else {
+            Err(ConnectError::ServerName { name: name.to_owned(), rule })
+        }
+    }
+}
+
+/// What most clients say of a server's name.
+const PLAIN_NAME: &str = "use letters, digits, `-` and `_`";
 
 /// What the process knows of the machine; read once, by the front.
 #[derive(Clone, Debug)]
@@ -100,6 +186,8 @@ pub(crate) enum Change {
     Replace { key: String, old: String, new: String },
     /// `- key`.
     Remove { key: String },
+    /// `~ key  as it was`: what stood there before comes back, unseen, since it may hold keys.
+    Restore { key: String },
 }
 
 impl fmt::Display for Change {
@@ -108,6 +196,7 @@ impl fmt::Display for Change {
             Change::Add { key, value } => write!(f, "+ {key}  {value}"),
             Change::Replace { key, old, new } => write!(f, "~ {key}  {old} -> {new}"),
             Change::Remove { key } => write!(f, "- {key}"),
+            Change::Restore { key } => write!(f, "~ {key}  as it was"),
         }
     }
 }
@@ -120,17 +209,26 @@ enum RecordEdit {
     Remove(PathBuf),
 }
 
+/// Text that a person has to put into a file, because it cannot be edited without losing anything.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct ByHand {
+    /// The file.
+    pub(crate) path: PathBuf,
+    /// What should stand in it, or go.
+    pub(crate) text: String,
+}
+
 /// What will be written. Its `Display` shows it to a person; nothing has happened yet.
 #[derive(Clone, Debug)]
 pub(crate) struct Plan {
-    /// The configuration file as the user knows it.
-    pub(crate) config: PathBuf,
-    /// What changes in it.
-    pub(crate) changes: Vec<Change>,
-    /// The configuration file, when it is to be written.
-    configuration: Option<FileEdit>,
-    /// The instructions file beside it, when it is to be written.
+    /// The configuration files, the one with the server first.
+    pub(crate) files: Vec<FilePlan>,
+    /// The instructions file beside them, when it is to be written.
     companion: Option<FileEdit>,
+    /// What is left to a person.
+    pub(crate) by_hand: Vec<ByHand>,
+    /// What to write, in this order.
+    edits: Vec<FileEdit>,
     /// What lets a confirmed tool run without a question, or hides what was to be connected.
     pub(crate) warnings: Vec<String>,
     /// What a person should know.
@@ -141,27 +239,28 @@ pub(crate) struct Plan {
 impl Plan {
     /// Whether applying it would write nothing, as when everything stands as it should.
     pub(crate) fn is_empty(&self) -> bool {
-        self.edits().next().is_none()
-    }
-
-    /// The files to write, in this order: the instructions first, so that the configuration never names a missing one.
-    fn edits(&self) -> impl Iterator<Item = &FileEdit> {
-        self.companion.iter().chain(&self.configuration)
+        self.edits.is_empty()
     }
 }
 
 impl fmt::Display for Plan {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        writeln!(f, "{}", self.config.display())?;
-        if self.is_empty() {
-            writeln!(f, "  nothing to change")?;
+        // A configuration is told by its changes alone, since its other lines may hold keys.
+        for file in &self.files {
+            writeln!(f, "{}", file.named.display())?;
+            if file.edit.is_none() {
+                writeln!(f, "  nothing to change")?;
+            }
+            for change in &file.changes {
+                writeln!(f, "  {change}")?;
+            }
         }
-        for change in &self.changes {
-            writeln!(f, "  {change}")?;
-        }
-        // The configuration is told by its changes alone, since its other lines may hold keys.
         if let Some(edit) = &self.companion {
             show_whole(f, edit)?;
+        }
+        for part in &self.by_hand {
+            writeln!(f, "{} (by hand)", part.path.display())?;
+            show_lines(f, &part.text)?;
         }
         for warning in &self.warnings {
             writeln!(f, "warning: {warning}")?;
@@ -178,17 +277,26 @@ fn show_whole(f: &mut fmt::Formatter<'_>, edit: &FileEdit) -> fmt::Result {
         None => writeln!(f, "{} (removed)", edit.path.display()),
         Some(text) => {
             writeln!(f, "{} ({})", edit.path.display(), if edit.before.is_some() { "replaced" } else { "new" })?;
-            text.lines().try_for_each(|line| writeln!(f, "  | {line}"))
+            show_lines(f, text)
         }
     }
+}
+
+fn show_lines(f: &mut fmt::Formatter<'_>, text: &str) -> fmt::Result {
+    text.lines().try_for_each(|line| writeln!(f, "  | {line}"))
 }
 
 /// Why a client cannot be connected. Nothing was written.
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum ConnectError {
     /// The name cannot be part of a permission key.
-    #[error("`{0}` cannot be the server's name")]
-    ServerName(String),
+    #[error("`{name}` cannot be the server's name")]
+    ServerName {
+        /// The name.
+        name: String,
+        /// What the client takes.
+        rule: &'static str,
+    },
     /// A path that must be absolute is not.
     #[error("`{}` is no absolute path", .0.display())]
     Relative(PathBuf),
@@ -257,11 +365,9 @@ impl ConnectError {
     /// The way out, where one can be told.
     pub(crate) fn help(&self) -> Option<&'static str> {
         match self {
-            ConnectError::ServerName(_) => {
-                Some("use letters, digits, `-` and `_`; `servers` and `timeout` have a meaning of their own")
-            }
+            ConnectError::ServerName { rule, .. } => Some(rule),
             ConnectError::Relative(_) => Some("give the whole path"),
-            ConnectError::Unwritable(_) => Some("move it to a path of plain text without `{env:` and `{file:`"),
+            ConnectError::Unwritable(_) => Some("move it to a path of plain text without `$`, `{env:` and `{file:`"),
             ConnectError::NoHome => Some("set HOME, or name the file"),
             ConnectError::Syntax { .. } => Some("mend the file first; nothing was changed"),
             ConnectError::LeavesProject { .. } => Some("name the file itself if that is what you want to write"),
@@ -275,20 +381,143 @@ impl ConnectError {
 
 /// What connecting would write. A connection that stands gives an empty plan.
 pub(crate) fn plan(request: &ConnectRequest, surroundings: &Surroundings) -> Result<Plan, ConnectError> {
-    match request.client {
-        Client::Opencode => opencode::plan(request, surroundings),
-    }
+    let connection = Connection::of(request, surroundings)?;
+    let (record_path, old) = connection.record(request, surroundings)?;
+    let planned = connection.each(old.as_ref(), Sheet::plan)?;
+    let written = old.and_then(|old| old.instructions);
+    let (companion, page_note) = match &connection.page {
+        Some(page) => page.plan(written.as_ref())?,
+        None => (None, None),
+    };
+    let judged = connection.judge(request, surroundings, &planned);
+
+    // The rules are written before the server that they are about, and what it names before that.
+    let mut edits: Vec<FileEdit> = companion.iter().cloned().collect();
+    edits.extend(planned.iter().rev().filter_map(|planned| planned.file.edit.clone()));
+    let kept = planned.iter().filter_map(|planned| planned.kept.clone()).collect();
+    let record = match record_path.filter(|_| !edits.is_empty()) {
+        Some(path) => {
+            let record = Record::new(kept, Page::kept(companion.as_ref(), written));
+            RecordEdit::Write(path, Box::new(record))
+        }
+        None => RecordEdit::Keep,
+    };
+    let mut notes: Vec<String> = planned.iter().flat_map(|planned| planned.notes.clone()).collect();
+    notes.extend(page_note);
+    notes.extend(judged.notes);
+    notes.extend(connection.notes);
+    notes.extend(connection.sheets.first().filter(|_| request.scope == Scope::Project).map(|sheet| {
+        let path = sheet.target.named.display();
+        format!("`{path}` names programs by this machine's absolute paths; `--global` keeps them out of the repository")
+    }));
+    Ok(Plan {
+        files: planned.into_iter().map(|planned| planned.file).collect(),
+        companion,
+        by_hand: connection.by_hand,
+        edits,
+        warnings: judged.warnings,
+        notes,
+        record,
+    })
 }
 
 /// What disconnecting would write: what stood there before, to the byte, when nobody touched it since; else only our own
 /// parts go.
 pub(crate) fn plan_undo(request: &ConnectRequest, surroundings: &Surroundings) -> Result<Plan, ConnectError> {
-    match request.client {
-        Client::Opencode => opencode::plan_undo(request, surroundings),
-    }
+    let connection = Connection::of(request, surroundings)?;
+    let (record_path, old) = connection.record(request, surroundings)?;
+    let planned = connection.each(old.as_ref(), Sheet::plan_undo)?;
+    let (companion, page_note) = match &connection.page {
+        Some(page) => page.plan_undo(old.is_some(), old.as_ref().and_then(|old| old.instructions.as_ref()))?,
+        None => (None, None),
+    };
+    let mut edits: Vec<FileEdit> = planned.iter().filter_map(|planned| planned.file.edit.clone()).collect();
+    edits.extend(companion.clone());
+    let mut notes: Vec<String> = planned.iter().flat_map(|planned| planned.notes.clone()).collect();
+    notes.extend(page_note);
+    Ok(Plan {
+        files: planned.into_iter().map(|planned| planned.file).collect(),
+        companion,
+        by_hand: connection.to_remove,
+        edits,
+        warnings: Vec::new(),
+        notes,
+        record: record_path.filter(|_| old.is_some()).map_or(RecordEdit::Keep, RecordEdit::Remove),
+    })
 }
 
 /// Writes what the plan says, each file whole or not at all; when one fails, those written before it are put back.
 pub(crate) fn apply(plan: &Plan) -> Result<(), ConnectError> {
     write::apply(plan)
 }
+
+/// What a connection consists of.
+#[derive(Debug, Default)]
+struct Connection {
+    /// The configuration files, the one with the server first.
+    sheets: Vec<Sheet>,
+    /// The instructions file.
+    page: Option<Page>,
+    /// What a person has to add.
+    by_hand: Vec<ByHand>,
+    /// What a person has to take out again.
+    to_remove: Vec<ByHand>,
+    /// What is always to be known.
+    notes: Vec<String>,
+}
+
+impl Connection {
+    fn of(request: &ConnectRequest, surroundings: &Surroundings) -> Result<Connection, ConnectError> {
+        match request.client {
+            Client::Claude => claude::connection(request, surroundings),
+            Client::Codex => codex::connection(request, surroundings),
+            Client::Cursor => cursor::connection(request, surroundings),
+            Client::Gemini => gemini::connection(request, surroundings),
+            Client::Goose => goose::connection(request, surroundings),
+            Client::Opencode => opencode::connection(request, surroundings),
+            Client::Vscode => vscode::connection(request, surroundings),
+        }
+    }
+
+    /// What the client will make of it, here and now.
+    fn judge(&self, request: &ConnectRequest, surroundings: &Surroundings, planned: &[Planned]) -> Judgement {
+        let settled: Vec<Settled> = (self.sheets.iter().zip(planned))
+            .map(|(sheet, planned)| Settled { target: sheet.target.clone(), text: planned.text.clone() })
+            .collect();
+        match request.client {
+            Client::Claude => claude::judge(request, surroundings, &settled),
+            Client::Codex => codex::judge(request, surroundings, &settled),
+            Client::Cursor => cursor::judge(request, surroundings, &settled),
+            Client::Gemini => gemini::judge(request, surroundings, &settled),
+            Client::Goose => goose::judge(request, surroundings),
+            Client::Opencode => opencode::judge(request, surroundings, &settled),
+            Client::Vscode => vscode::judge(request, surroundings, &settled),
+        }
+    }
+
+    /// Where the record of this connection lies, and the one that lies there. A connection that writes nothing has none.
+    fn record(
+        &self,
+        request: &ConnectRequest,
+        surroundings: &Surroundings,
+    ) -> Result<(Option<PathBuf>, Option<Record>), ConnectError> {
+        let Some(sheet) = self.sheets.first() else { return Ok((None, None)) };
+        let path = Record::path(surroundings, request.client, &sheet.target.named, &request.server);
+        let record = Record::load(&path)?;
+        Ok((Some(path), record))
+    }
+
+    /// What happens to each file, given what the record remembers of it.
+    fn each(
+        &self,
+        old: Option<&Record>,
+        plan: impl Fn(&Sheet, Option<&Kept>) -> Result<Planned, ConnectError>,
+    ) -> Result<Vec<Planned>, ConnectError> {
+        self.sheets.iter().map(|sheet| plan(sheet, old.and_then(|old| old.of(&sheet.target.named)))).collect()
+    }
+}
+
+#[cfg(test)]
+mod bench;
+#[cfg(test)]
+mod tests;

@@ -195,8 +195,23 @@ pub(crate) enum ShownKind {
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum Client {
+    /// Claude Code: the server, and the permission rules beside it.
+    #[command(alias = "claude")]
+    ClaudeCode(ConnectOptions),
+    /// Codex: the server, and the approval mode of each of its tools.
+    Codex(ConnectOptions),
+    /// Cursor: the server; what would let it run without a question is looked for.
+    Cursor(ConnectOptions),
+    /// Gemini CLI: the server, and the tools that need confirmation.
+    #[command(alias = "gemini")]
+    GeminiCli(ConnectOptions),
+    /// goose: shows the lines to add; nothing is written.
+    Goose(ConnectOptions),
     /// opencode: the server, its permissions and a page of instructions.
     Opencode(ConnectOptions),
+    /// Visual Studio Code: the server, and the tools that must not be approved for longer than one call.
+    #[command(alias = "vs-code")]
+    Vscode(ConnectOptions),
 }
 
 #[derive(Debug, Args)]

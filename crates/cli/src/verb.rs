@@ -29,7 +29,7 @@ use gatelatch_runner::runner::Runner;
 use serde_json::Value;
 
 use crate::exit::{Code, UsageError};
-use crate::options::{Client, Options, Place, Verb};
+use crate::options::{Options, Place, Verb};
 use crate::settings::{self, Environment, Settings};
 use crate::shipped;
 
@@ -61,7 +61,7 @@ pub(crate) fn dispatch(options: Options, environment: Environment) -> anyhow::Re
         Verb::Completions { shell } => reference::completions(shell),
         Verb::Man => reference::man(),
         Verb::Reference => reference::tables(),
-        Verb::Connect { client: Client::Opencode(options) } => connect::opencode(&place, &environment, &options),
+        Verb::Connect { client } => connect::run(&place, &environment, &client),
     }
 }
 

@@ -16,17 +16,24 @@ use super::{Client, ConnectError, Surroundings};
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub(super) struct Record {
     /// The form of this file; another one is not read.
-    pub(super) format: u32,
-    /// The configuration as the user knows it.
+    format: u32,
+    /// The configuration files.
+    files: Vec<Kept>,
+    /// The instructions file, if we wrote it.
+    pub(super) instructions: Option<Written>,
+}
+
+/// What became of one configuration file.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub(super) struct Kept {
+    /// The file as the user knows it.
     pub(super) config: PathBuf,
-    /// What became of the configuration.
+    /// Its text before and after.
     pub(super) file: Written,
     /// The single things that were written into it.
     pub(super) parts: Vec<Part>,
-    /// Top-level keys that were not there before.
-    pub(super) created: Vec<String>,
-    /// The instructions file, if we wrote it.
-    pub(super) instructions: Option<Written>,
+    /// The objects and lists that were not there before, outermost first.
+    pub(super) created: Vec<Vec<String>>,
 }
 
 /// A file before and after.
@@ -54,17 +61,36 @@ impl Written {
 pub(super) struct Part {
     /// The keys that lead to it; of an array's element, those of the array.
     pub(super) at: Vec<String>,
+    /// How it is taken back.
+    pub(super) kind: Kind,
     /// What we wrote.
     pub(super) wrote: Value,
     /// What stood there; `None` for nothing.
     pub(super) before: Option<Value>,
 }
 
-const FORMAT: u32 = 1;
+/// What a part is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub(super) enum Kind {
+    /// A server's entry, of which only some fields may be ours.
+    Server,
+    /// A value of its own.
+    Value,
+    /// A text in a list.
+    Element,
+}
+
+const FORMAT: u32 = 2;
 
 impl Record {
-    pub(super) fn new(config: PathBuf, file: Written, parts: Vec<Part>, created: Vec<String>) -> Record {
-        Record { format: FORMAT, config, file, parts, created, instructions: None }
+    pub(super) fn new(files: Vec<Kept>, instructions: Option<Written>) -> Record {
+        Record { format: FORMAT, files, instructions }
+    }
+
+    /// What it remembers of this file.
+    pub(super) fn of(&self, config: &Path) -> Option<&Kept> {
+        self.files.iter().find(|kept| kept.config == config)
     }
 
     /// Where the record of this connection lies.

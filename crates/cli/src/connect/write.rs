@@ -10,7 +10,7 @@ use super::{ConnectError, FileEdit, Plan, RecordEdit};
 
 /// Writes what the plan says. When a later file fails, the earlier ones are put back.
 pub(super) fn apply(plan: &Plan) -> Result<(), ConnectError> {
-    for edit in plan.edits() {
+    for edit in &plan.edits {
         if read(&edit.path)? != edit.before {
             return Err(ConnectError::Changed(edit.path.clone()));
         }
@@ -19,9 +19,9 @@ pub(super) fn apply(plan: &Plan) -> Result<(), ConnectError> {
     if let RecordEdit::Write(path, record) = &plan.record {
         record.save(path)?;
     }
-    for (done, edit) in plan.edits().enumerate() {
+    for (done, edit) in plan.edits.iter().enumerate() {
         if let Err(source) = put(&edit.path, edit.after.as_deref()) {
-            plan.edits().take(done).for_each(put_back);
+            plan.edits.iter().take(done).for_each(put_back);
             return Err(ConnectError::Write { path: edit.path.clone(), source });
         }
     }

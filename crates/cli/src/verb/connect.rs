@@ -2,18 +2,31 @@
 
 use anyhow::Context;
 
-use crate::connect::{self, Client, ConnectError, ConnectRequest, Scope, Surroundings};
+use crate::connect::{self, Client, ConnectError, ConnectRequest, Plan, Scope, Surroundings};
 use crate::exit::{Code, UsageError};
-use crate::options::{ConnectOptions, Place};
+use crate::options::{self, ConnectOptions, Place};
 use crate::settings::{Environment, Settings};
 use crate::verb::{absolute, print, say, state_folder, working_folder};
 
-/// opencode's configuration.
-pub(crate) fn opencode(place: &Place, environment: &Environment, options: &ConnectOptions) -> anyhow::Result<Code> {
+/// One client's configuration.
+pub(crate) fn run(place: &Place, environment: &Environment, client: &options::Client) -> anyhow::Result<Code> {
+    let (client, options) = chosen(client);
+    let plan = plan(place, environment, client, options)?;
+    print(plan.to_string().trim_end())?;
+    if options.write || options.undo {
+        return write(client, options, &plan);
+    }
+    if !plan.is_empty() {
+        say("nothing was written; add --write to write it");
+    }
+    Ok(Code::Done)
+}
+
+fn plan(place: &Place, environment: &Environment, client: Client, options: &ConnectOptions) -> anyhow::Result<Plan> {
     let folder = working_folder()?;
     let settings = Settings::read(place, environment, &folder)?;
     let request = ConnectRequest {
-        client: Client::Opencode,
+        client,
         scope: match &options.file {
             Some(file) => Scope::File(folder.join(file)),
             None if options.global => Scope::Global,
@@ -30,19 +43,33 @@ pub(crate) fn opencode(place: &Place, environment: &Environment, options: &Conne
     };
     let plan =
         if options.undo { connect::plan_undo(&request, &surroundings) } else { connect::plan(&request, &surroundings) };
-    let plan = plan.map_err(with_help)?;
-    print(plan.to_string().trim_end())?;
-    if !options.write && !options.undo {
-        if !plan.is_empty() {
-            say("nothing was written; add --write to write it");
-        }
-        return Ok(Code::Done);
+    plan.map_err(with_help)
+}
+
+fn write(client: Client, options: &ConnectOptions, plan: &Plan) -> anyhow::Result<Code> {
+    connect::apply(plan).map_err(with_help)?;
+    let title = client.title();
+    if let Some(part) = plan.by_hand.first() {
+        let message = format!("`{}` is not edited by gatelatch", part.path.display());
+        let help = format!("put in or take out by hand what is shown, then restart {title}");
+        return Err(UsageError { message, help: Some(help) }.into());
     }
-    connect::apply(&plan).map_err(with_help)?;
     if options.write && !plan.is_empty() {
-        say("written; restart opencode, and take it back with --undo");
+        say(&format!("written; restart {title}, and take it back with --undo"));
     }
     Ok(Code::Done)
+}
+
+fn chosen(client: &options::Client) -> (Client, &ConnectOptions) {
+    match client {
+        options::Client::ClaudeCode(options) => (Client::Claude, options),
+        options::Client::Codex(options) => (Client::Codex, options),
+        options::Client::Cursor(options) => (Client::Cursor, options),
+        options::Client::GeminiCli(options) => (Client::Gemini, options),
+        options::Client::Goose(options) => (Client::Goose, options),
+        options::Client::Opencode(options) => (Client::Opencode, options),
+        options::Client::Vscode(options) => (Client::Vscode, options),
+    }
 }
 
 fn with_help(error: ConnectError) -> anyhow::Error {

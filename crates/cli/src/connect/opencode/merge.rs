@@ -6,8 +6,10 @@ use jsonc_parser::cst::{CstObject, CstObjectProp};
 use serde_json::{Map, Value, json};
 
 use super::super::Change;
-use super::super::jsonc::{self, Cut, Editor, Fault, Shape};
-use super::super::record::Part;
+use super::super::draft::{Draft, Undo, Want, change, shown};
+use super::super::jsonc::{self, Editor, set};
+use super::super::record::{Kind, Part};
+use super::super::syntax::{Demand, Fault, Shape, Syntax, path};
 use super::rules::{self, Verdict};
 
 const SCHEMA: &str = "https://opencode.ai/config.json";
@@ -18,15 +20,23 @@ const KEYS: [(&str, Shape); 3] =
 
 /// What a configuration should hold.
 #[derive(Clone, Debug)]
-pub(super) struct Wanted {
+pub(in super::super) struct Wanted {
     server: String,
     value: Value,
     instructions: String,
 }
 
 impl Wanted {
-    pub(super) fn new(server: &str, value: Value, instructions: String) -> Wanted {
+    pub(in super::super) fn new(server: &str, value: Value, instructions: String) -> Wanted {
         Wanted { server: server.to_owned(), value, instructions }
+    }
+
+    fn server_entry(&self) -> Want {
+        Want::Server { at: path(&["mcp", &self.server]), value: self.value.clone() }
+    }
+
+    fn instructions_entry(&self) -> Want {
+        Want::Listed { at: path(&["instructions"]), text: self.instructions.clone() }
     }
 
     fn everything(&self) -> String {
@@ -34,93 +44,56 @@ impl Wanted {
     }
 }
 
-/// An edited text, and what was done to it.
-#[derive(Clone, Debug, Default)]
-pub(super) struct Merged {
-    pub(super) text: String,
-    pub(super) parts: Vec<Part>,
-    pub(super) created: Vec<String>,
-    pub(super) changes: Vec<Change>,
-    pub(super) notes: Vec<String>,
-}
-
 /// The text with everything that is wanted in it. A text that has it all comes back as it is.
-pub(super) fn connect(text: &str, wanted: &Wanted) -> Result<Merged, Fault> {
-    let editor = Editor::open(text, &KEYS)?;
-    let value = jsonc::parse(text)?;
-    let mut done = Merged::default();
-    let root = editor.object();
-    if root.properties().is_empty() {
+pub(in super::super) fn connect(text: &str, wanted: &Wanted) -> Result<Draft, Fault> {
+    let mut draft = Draft::open(Syntax::Jsonc, text, &demands())?;
+    if draft.value()?.as_object().is_some_and(Map::is_empty) {
         // opencode writes this line itself into a configuration that lacks it, and would so touch a new file.
-        root.append("$schema", jsonc::input(&json!(SCHEMA)));
-        done.changes.push(Change::Add { key: "$schema".to_owned(), value: shown(&json!(SCHEMA)) });
+        draft.text = jsonc::put(text, &path(&["$schema"]), &json!(SCHEMA))?;
+        draft.changes.push(change(&path(&["$schema"]), None, &json!(SCHEMA)));
     }
-    for (key, _) in KEYS {
-        if value.get(key).is_none() {
-            done.created.push(key.to_owned());
-        }
-    }
-    put_server(&root, &value, wanted, &mut done);
-    put_rules(&root, &value, wanted, &mut done);
-    put_instructions(&root, &value, wanted, &mut done);
-    // Opening an empty text makes an object of it, so the text is only taken when something was done.
-    done.text = if done.changes.is_empty() { text.to_owned() } else { editor.text() };
-    Ok(done)
+    draft.want(&wanted.server_entry())?;
+    put_rules(&mut draft, wanted)?;
+    draft.want(&wanted.instructions_entry())?;
+    Ok(draft)
 }
 
 /// The text without our parts: what stood there before comes back, what somebody else wrote since stays.
-pub(super) fn disconnect(text: &str, parts: &[Part], created: &[String]) -> Result<Merged, Fault> {
-    Editor::open(text, &KEYS)?;
-    let mut undo = Undo { text: text.to_owned(), value: jsonc::parse(text)?, done: Merged::default() };
-    for part in parts.iter().rev() {
-        undo.take_out(part)?;
-    }
-    if !undo.done.changes.is_empty() {
-        for key in created {
-            undo.text = jsonc::cut(&undo.text, Cut::Empty(key)).unwrap_or(undo.text);
-        }
-    }
-    Ok(Merged { text: undo.text, ..undo.done })
+pub(in super::super) fn disconnect(text: &str, parts: &[Part], created: &[Vec<String>]) -> Result<Draft, Fault> {
+    Undo::of(Syntax::Jsonc, text, &demands(), parts, created)
 }
 
 /// The parts that look like ours, where no record says so.
-pub(super) fn own_parts(text: &str, wanted: &Wanted) -> Result<Vec<Part>, Fault> {
+pub(in super::super) fn own_parts(text: &str, wanted: &Wanted) -> Result<Vec<Part>, Fault> {
     let value = jsonc::parse(text)?;
-    let mut parts = Vec::new();
-    let mut found = |at: [&str; 2], wrote: Value| {
-        parts.push(Part { at: at.map(str::to_owned).to_vec(), wrote, before: None });
-    };
-    if let Some(entry) = value.pointer(&format!("/mcp/{}", wanted.server)).filter(|entry| is_gatelatch(entry)) {
-        found(["mcp", &wanted.server], entry.clone());
-    }
+    let mut parts: Vec<Part> = wanted.server_entry().own_part(&value).into_iter().collect();
     let permission = value.get("permission").and_then(Value::as_object);
     let allow = (wanted.everything(), Verdict::Allow);
     for (key, verdict) in std::iter::once(allow).chain(rules::confirmed(&wanted.server).map(|key| (key, Verdict::Ask)))
     {
-        if permission.and_then(|rules| rules.get(&key)) == Some(&json!(verdict.as_str())) {
-            found(["permission", &key], json!(verdict.as_str()));
+        let verdict = json!(verdict.as_str());
+        if permission.and_then(|rules| rules.get(&key)) == Some(&verdict) {
+            parts.push(Part { at: path(&["permission", &key]), kind: Kind::Value, wrote: verdict, before: None });
         }
     }
-    if has_instructions(&value, &wanted.instructions) {
-        parts.push(instructions_part(&wanted.instructions));
-    }
+    parts.extend(wanted.instructions_entry().own_part(&value));
     Ok(parts)
 }
 
 /// The top-level keys that hold our parts.
-pub(super) fn containers() -> Vec<String> {
-    KEYS.iter().map(|(key, _)| (*key).to_owned()).collect()
+pub(in super::super) fn containers() -> Vec<Vec<String>> {
+    KEYS.iter().map(|(key, _)| path(&[key])).collect()
 }
 
 /// Whether nothing is left but what opencode itself writes into an empty configuration.
-pub(super) fn holds_nothing(text: &str) -> bool {
+pub(in super::super) fn holds_nothing(text: &str) -> bool {
     jsonc::parse(text).is_ok_and(|value| {
         value.as_object().is_some_and(|object| object.iter().all(|(key, value)| key == "$schema" && value == SCHEMA))
     })
 }
 
 /// Whether two texts say the same about everything that is not ours.
-pub(super) fn leaves_the_rest(before: &str, after: &str, wanted: &Wanted) -> bool {
+pub(in super::super) fn leaves_the_rest(before: &str, after: &str, wanted: &Wanted) -> bool {
     // Compared as text, so that the order counts too.
     let rest = |text: &str| jsonc::parse(text).map(|value| the_rest(value, wanted).to_string());
     match (rest(before), rest(after)) {
@@ -129,72 +102,31 @@ pub(super) fn leaves_the_rest(before: &str, after: &str, wanted: &Wanted) -> boo
     }
 }
 
-/// A value on one line.
-pub(super) fn shown(value: &Value) -> String {
-    value.to_string()
-}
-
-// The server.
-
-fn put_server(root: &CstObject, value: &Value, wanted: &Wanted, done: &mut Merged) {
-    let at = ["mcp".to_owned(), wanted.server.clone()];
-    let key = at.join(".");
-    let present = value.pointer(&format!("/mcp/{}", wanted.server));
-    let Some(present) = present else {
-        object_of(root, "mcp").append(&wanted.server, jsonc::input(&wanted.value));
-        done.changes.push(Change::Add { key, value: shown(&wanted.value) });
-        done.parts.push(Part { at: at.to_vec(), wrote: wanted.value.clone(), before: None });
-        return;
-    };
-    let Some(entry) = root.object_value("mcp").and_then(|mcp| mcp.get(&wanted.server)) else { return };
-    if present.get("type") != Some(&json!("local")) {
-        entry.set_value(jsonc::input(&wanted.value));
-        done.changes.push(Change::Replace { key, old: "another kind of server".to_owned(), new: shown(&wanted.value) });
-        done.parts.push(Part { at: at.to_vec(), wrote: wanted.value.clone(), before: Some(present.clone()) });
-        return;
-    }
-    // What else somebody set there, such as an environment, stays.
-    let mut wrote = present.clone();
-    let entry = entry.object_value_or_set();
-    for field in ["command", "enabled"] {
-        let (old, new) = (present.get(field), &wanted.value[field]);
-        if old == Some(new) || (field == "enabled" && old.is_none()) {
-            continue;
-        }
-        set(&entry, field, new);
-        wrote[field] = new.clone();
-        let key = format!("{key}.{field}");
-        done.changes.push(match old {
-            Some(old) => Change::Replace { key, old: shown(old), new: shown(new) },
-            None => Change::Add { key, value: shown(new) },
-        });
-    }
-    done.parts.push(Part { at: at.to_vec(), wrote, before: Some(present.clone()) });
+fn demands() -> Vec<Demand> {
+    KEYS.iter().map(|(key, shape)| Demand { at: path(&[key]), shape: *shape }).collect()
 }
 
 // The rules.
 
-fn put_rules(root: &CstObject, value: &Value, wanted: &Wanted, done: &mut Merged) {
+fn put_rules(draft: &mut Draft, wanted: &Wanted) -> Result<(), Fault> {
+    let value = draft.value()?;
     let needs = Needs::of(value.get("permission"), wanted);
+    draft.notes.extend(needs.notes.iter().cloned());
     if needs.is_empty() {
-        return;
+        return Ok(());
     }
-    let permission = match value.get("permission").and_then(Value::as_str) {
+    if value.get("permission").is_none() {
+        draft.created.push(path(&["permission"]));
+    }
+    let editor = Editor::open(&draft.text, &demands())?;
+    let permission = editor.object().object_value_or_set("permission");
+    if let Some(text) = value.get("permission").and_then(Value::as_str) {
         // The text form means this object, and only the object form can hold more than one rule.
-        Some(text) => {
-            let object = json!({ "*": text });
-            done.changes.push(Change::Replace {
-                key: "permission".to_owned(),
-                old: shown(&json!(text)),
-                new: shown(&object),
-            });
-            done.parts.push(Part { at: vec!["permission".to_owned()], wrote: object, before: Some(json!(text)) });
-            let permission = object_of(root, "permission");
-            permission.append("*", jsonc::input(&json!(text)));
-            permission
-        }
-        None => object_of(root, "permission"),
-    };
+        let (at, object) = (path(&["permission"]), json!({ "*": text }));
+        draft.changes.push(change(&at, Some(&json!(text)), &object));
+        draft.parts.push(Part { at, kind: Kind::Value, wrote: object, before: Some(json!(text)) });
+        permission.append("*", jsonc::input(&json!(text)));
+    }
     if needs.general {
         let place = permission.properties().iter().position(|rule| names_own_tool(rule, &wanted.server));
         let key = wanted.everything();
@@ -203,16 +135,17 @@ fn put_rules(root: &CstObject, value: &Value, wanted: &Wanted, done: &mut Merged
             Some(index) => permission.insert(index, &key, jsonc::input(&verdict)),
             None => permission.append(&key, jsonc::input(&verdict)),
         };
-        note_rule(key, verdict, None, done);
+        note_rule(key, verdict, None, draft);
     }
     move_last(&permission, &needs.last);
     for (key, verdict) in needs.last {
         let before = value.pointer("/permission").and_then(|rules| rules.get(&key)).cloned();
         let verdict = json!(verdict.as_str());
         set(&permission, &key, &verdict);
-        note_rule(key, verdict, before, done);
+        note_rule(key, verdict, before, draft);
     }
-    done.notes.extend(needs.notes);
+    draft.text = editor.text();
+    Ok(())
 }
 
 /// Moves rules behind all others, and the comments that were written with them.
@@ -226,16 +159,15 @@ fn move_last(permission: &CstObject, last: &[(String, Verdict)]) {
     }
 }
 
-fn note_rule(key: String, verdict: Value, before: Option<Value>, done: &mut Merged) {
-    let shown_key = format!("permission.{key}");
-    done.changes.push(match &before {
+fn note_rule(key: String, verdict: Value, before: Option<Value>, draft: &mut Draft) {
+    let at = path(&["permission", &key]);
+    draft.changes.push(match &before {
         Some(before) if *before == verdict => {
-            Change::Replace { key: shown_key, old: shown(before), new: format!("{verdict}, now last") }
+            Change::Replace { key: at.join("."), old: shown(before), new: format!("{verdict}, now last") }
         }
-        Some(before) => Change::Replace { key: shown_key, old: shown(before), new: shown(&verdict) },
-        None => Change::Add { key: shown_key, value: shown(&verdict) },
+        before => change(&at, before.as_ref(), &verdict),
     });
-    done.parts.push(Part { at: vec!["permission".to_owned(), key], wrote: verdict, before });
+    draft.parts.push(Part { at, kind: Kind::Value, wrote: verdict, before });
 }
 
 /// Which rules are missing. A rule of the user's that is stricter than ours stays as it is.
@@ -277,140 +209,6 @@ impl Needs {
 
 fn names_own_tool(rule: &CstObjectProp, server: &str) -> bool {
     rule.decoded_name().is_some_and(|name| name.starts_with(&format!("{server}_")))
-}
-
-// The instructions.
-
-fn put_instructions(root: &CstObject, value: &Value, wanted: &Wanted, done: &mut Merged) {
-    if has_instructions(value, &wanted.instructions) {
-        return;
-    }
-    root.array_value_or_set("instructions").append(jsonc::input(&json!(wanted.instructions)));
-    done.changes.push(Change::Add { key: "instructions".to_owned(), value: shown(&json!(wanted.instructions)) });
-    done.parts.push(instructions_part(&wanted.instructions));
-}
-
-fn has_instructions(value: &Value, entry: &str) -> bool {
-    value.get("instructions").and_then(Value::as_array).is_some_and(|items| items.iter().any(|item| item == entry))
-}
-
-fn instructions_part(entry: &str) -> Part {
-    Part { at: vec!["instructions".to_owned()], wrote: json!(entry), before: None }
-}
-
-// Taking out.
-
-/// A text from which parts are taken.
-struct Undo {
-    text: String,
-    value: Value,
-    done: Merged,
-}
-
-impl Undo {
-    fn take_out(&mut self, part: &Part) -> Result<(), Fault> {
-        match part.at.iter().map(String::as_str).collect::<Vec<_>>().as_slice() {
-            ["mcp", server] => self.take_server(server, part),
-            // Rules that somebody added need the object form; without any, the text form comes back.
-            ["permission"] => self.give_back(&["permission"], &part.wrote, part.before.as_ref()),
-            ["permission", rule] => self.give_back(&["permission", rule], &part.wrote, part.before.as_ref()),
-            ["instructions"] => self.take_instructions(part),
-            _ => Ok(()),
-        }
-    }
-
-    fn take_server(&mut self, server: &str, part: &Part) -> Result<(), Fault> {
-        let Some(present) = self.value.pointer(&format!("/mcp/{server}")).cloned() else { return Ok(()) };
-        if part.before.as_ref() == Some(&part.wrote) {
-            return Ok(()); // It stood there before us.
-        }
-        if present.get("command") != part.wrote.get("command") {
-            self.done.notes.push(format!("`mcp.{server}` runs another command by now, and it stays"));
-            return Ok(());
-        }
-        match &part.before {
-            // What else the entry holds by now stays.
-            Some(before) if before.get("type") == Some(&json!("local")) => {
-                for field in ["command", "enabled"] {
-                    let (old, new) = (before.get(field), part.wrote.get(field));
-                    if let Some(new) = new.filter(|_| old != new) {
-                        self.give_back(&["mcp", server, field], new, old)?;
-                    }
-                }
-                Ok(())
-            }
-            before => self.give_back(&["mcp", server], &present, before.as_ref()),
-        }
-    }
-
-    fn take_instructions(&mut self, part: &Part) -> Result<(), Fault> {
-        let Some(entry) = part.wrote.as_str() else { return Ok(()) };
-        match jsonc::cut(&self.text, Cut::Element("instructions", entry)) {
-            Some(text) => self.put(text, Change::Remove { key: format!("instructions {}", part.wrote) }),
-            None => Ok(()),
-        }
-    }
-
-    /// Puts back what stood at a place, if what we wrote is still there.
-    fn give_back(&mut self, at: &[&str], wrote: &Value, before: Option<&Value>) -> Result<(), Fault> {
-        if at.iter().try_fold(&self.value, |value, key| value.get(key)) != Some(wrote) || before == Some(wrote) {
-            return Ok(());
-        }
-        let key = at.join(".");
-        match before {
-            None => match jsonc::cut(&self.text, Cut::Member(at)) {
-                Some(text) => self.put(text, Change::Remove { key }),
-                None => Ok(()),
-            },
-            Some(before) => {
-                let editor = Editor::open(&self.text, &KEYS)?;
-                replace_at(&editor.object(), at, before);
-                self.put(editor.text(), Change::Replace { key, old: shown(wrote), new: shown(before) })
-            }
-        }
-    }
-
-    fn put(&mut self, text: String, change: Change) -> Result<(), Fault> {
-        self.value = jsonc::parse(&text)?;
-        self.text = text;
-        self.done.changes.push(change);
-        Ok(())
-    }
-}
-
-fn replace_at(object: &CstObject, at: &[&str], value: &Value) {
-    match at {
-        [key] => set(object, key, value),
-        [key, rest @ ..] => {
-            if let Some(inner) = object.object_value(key) {
-                replace_at(&inner, rest, value);
-            }
-        }
-        [] => {}
-    }
-}
-
-// Small things.
-
-fn object_of(root: &CstObject, key: &str) -> CstObject {
-    root.object_value_or_set(key)
-}
-
-fn set(object: &CstObject, key: &str, value: &Value) {
-    match object.get(key) {
-        Some(property) => property.set_value(jsonc::input(value)),
-        None => {
-            object.append(key, jsonc::input(value));
-        }
-    }
-}
-
-/// A server entry that starts a gatelatch program as an operator server.
-fn is_gatelatch(entry: &Value) -> bool {
-    let Some(command) = entry.get("command").and_then(Value::as_array) else { return false };
-    let program = command.first().and_then(Value::as_str).unwrap_or_default();
-    let file = program.rsplit(['/', '\\']).next().unwrap_or_default();
-    ["gatelatch", "gatelatch.exe"].contains(&file) && command.iter().any(|word| word == "operator")
 }
 
 /// A configuration without the parts that connecting may touch.

@@ -1,52 +1,39 @@
 //! Where opencode's configurations are: the one to write, and all that it would merge here.
 //!
-//! Reads files and writes none. The order of the layers is opencode's own. Start at [`Target::find`] and [`landscape`].
+//! Reads files and writes none. The order of the layers is opencode's own. Start at [`named`] and [`landscape`].
 
 use std::fs;
 use std::path::{Path, PathBuf};
 
 use serde_json::Value;
 
+use super::super::page::Page;
+use super::super::place::{Target, is_there, project_root, repository, resolved};
 use super::super::{ConnectError, ConnectRequest, Scope, Surroundings, jsonc, write};
+use super::SUBSTITUTED;
 use super::rules::{Content, Layer};
 
 /// The configuration to write.
-#[derive(Clone, Debug)]
-pub(super) struct Target {
-    /// As the user knows it.
-    pub(super) named: PathBuf,
-    /// The file itself, links followed.
-    pub(super) real: PathBuf,
-    scope: Scope,
+pub(super) fn named(request: &ConnectRequest, surroundings: &Surroundings) -> Result<PathBuf, ConnectError> {
+    Ok(match &request.scope {
+        Scope::Global => global_file(&config_folder(surroundings).ok_or(ConnectError::NoHome)?),
+        Scope::Project => project_file(&surroundings.working_folder),
+        Scope::File(path) => surroundings.working_folder.join(path),
+    })
 }
 
-impl Target {
-    pub(super) fn find(request: &ConnectRequest, surroundings: &Surroundings) -> Result<Target, ConnectError> {
-        let named = match &request.scope {
-            Scope::Global => global_file(&config_folder(surroundings).ok_or(ConnectError::NoHome)?),
-            Scope::Project => project_file(&surroundings.working_folder),
-            Scope::File(path) => surroundings.working_folder.join(path),
-        };
-        let real = resolved(&named)?;
-        if request.scope == Scope::Project {
-            let around = repository(&surroundings.working_folder).or(named.parent()).unwrap_or(&named);
-            stays_inside(around, &named, &real)?;
-        }
-        Ok(Target { named, real, scope: request.scope.clone() })
-    }
+/// The instructions file, beside the configuration.
+pub(super) fn instructions_path(target: &Target, request: &ConnectRequest) -> PathBuf {
+    target.named.with_file_name(format!("opencode.{}.md", request.server))
+}
 
-    /// The instructions file, beside the configuration.
-    pub(super) fn instructions_path(&self, server: &str) -> PathBuf {
-        self.named.with_file_name(format!("opencode.{server}.md"))
-    }
-
-    /// How the configuration names that file. opencode looks for a relative name upward from where it runs, which finds
-    /// a project's file and no other.
-    pub(super) fn instructions_entry(&self, server: &str) -> Result<String, ConnectError> {
-        let path = self.instructions_path(server);
-        let name = path.file_name().map(Path::new).unwrap_or(&path);
-        super::literal(if self.scope == Scope::Project { name } else { &path }).map(str::to_owned)
-    }
+/// How the configuration names that file. opencode looks for a relative name upward from where it runs, which finds a
+/// project's file and no other.
+pub(super) fn instructions_entry(page: &Page, request: &ConnectRequest) -> Result<String, ConnectError> {
+    let name = page.path.file_name().map(Path::new).unwrap_or(&page.path);
+    let entry = if request.scope == Scope::Project { name } else { &page.path };
+    let text = entry.to_str().filter(|text| !SUBSTITUTED.iter().any(|mark| text.contains(mark)));
+    text.map(str::to_owned).ok_or_else(|| ConnectError::Unwritable(entry.to_path_buf()))
 }
 
 /// All that opencode would merge when started in the working folder, with the target's text as it will be.
@@ -122,15 +109,6 @@ fn project_file(working_folder: &Path) -> PathBuf {
     candidates.find(|path| is_there(path)).unwrap_or_else(|| project_root(working_folder).join("opencode.json"))
 }
 
-/// The folder with `.git` around this one, else this one.
-fn project_root(working_folder: &Path) -> PathBuf {
-    repository(working_folder).unwrap_or(working_folder).to_path_buf()
-}
-
-fn repository(folder: &Path) -> Option<&Path> {
-    folder.ancestors().find(|ancestor| is_there(&ancestor.join(".git")))
-}
-
 /// The folders in which opencode looks for project files, the innermost first: up to the repository's root, or without
 /// a repository all the way.
 fn upward(working_folder: &Path) -> Vec<PathBuf> {
@@ -145,36 +123,8 @@ fn upward(working_folder: &Path) -> Vec<PathBuf> {
     folders
 }
 
-fn is_there(path: &Path) -> bool {
-    fs::symlink_metadata(path).is_ok()
-}
-
 fn is_truthy(value: &str) -> bool {
     ["1", "true"].contains(&value.to_ascii_lowercase().as_str())
-}
-
-/// Follows links, since replacing one would cut it. A link that leads nowhere is an error.
-fn resolved(named: &Path) -> Result<PathBuf, ConnectError> {
-    if is_there(named) {
-        fs::canonicalize(named).map_err(|source| ConnectError::Read { path: named.to_path_buf(), source })
-    } else {
-        Ok(named.to_path_buf())
-    }
-}
-
-/// A project may come from anywhere, so a link in it must not choose which file of the user's is written.
-fn stays_inside(root: &Path, named: &Path, real: &Path) -> Result<(), ConnectError> {
-    let canonical = |path: &Path| fs::canonicalize(path).unwrap_or_else(|_| path.to_path_buf());
-    let (inside, real) = match real.parent() {
-        // The file may not be there yet, its folder is.
-        Some(folder) => (canonical(folder).starts_with(canonical(root)), real),
-        None => (false, real),
-    };
-    if inside {
-        Ok(())
-    } else {
-        Err(ConnectError::LeavesProject { path: named.to_path_buf(), real: real.to_path_buf() })
-    }
 }
 
 struct Survey<'a> {

@@ -6,6 +6,9 @@
 
 use serde_json::{Map, Value};
 
+use super::super::judgement::Judgement;
+use super::super::{CONFIRMED, PLAIN};
+
 /// What a rule says.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Verdict {
@@ -31,12 +34,12 @@ impl Verdict {
 
 /// The tools that must ask.
 pub(super) fn confirmed(server: &str) -> [String; 2] {
-    ["run_tool_confirmed", "run_agent_confirmed"].map(|tool| format!("{server}_{tool}"))
+    CONFIRMED.map(|tool| format!("{server}_{tool}"))
 }
 
 /// The tools that need no question.
 fn plain(server: &str) -> [String; 4] {
-    ["capabilities", "run_tool", "run_agent", "get_skill"].map(|tool| format!("{server}_{tool}"))
+    PLAIN.map(|tool| format!("{server}_{tool}"))
 }
 
 /// One source of configuration, in the order in which opencode merges them.
@@ -57,15 +60,6 @@ pub(super) enum Content {
     Permission(Value),
     /// Something that could not be read, and why.
     Unread(String),
-}
-
-/// What merged rules mean for Gatelatch's tools.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub(super) struct Judgement {
-    /// A confirmed tool would run without a question.
-    pub(super) warnings: Vec<String>,
-    /// A tool is asked for or hidden though it need not be.
-    pub(super) notes: Vec<String>,
 }
 
 /// Holds the merged layers against what connecting promises.

@@ -1,106 +1,35 @@
 //! Connecting and disconnecting opencode, through real files in a folder of the test's own.
 
-use std::collections::BTreeMap;
 use std::fs;
 use std::path::PathBuf;
 
 use proptest::prelude::*;
-use serde_json::json;
+use serde_json::{Value, json};
 
-use super::super::{Client, Scope, apply};
+use super::super::bench::{Bench, PROGRAM, decorated};
+use super::super::{Change, Client, Scope, apply, jsonc};
 use super::*;
 
-const PROGRAM: &str = if cfg!(windows) { "C:\\opt\\gatelatch" } else { "/opt/gatelatch" };
+/// The user's own configuration.
+const OWN: &str = "home/.config/opencode/opencode.json";
 
-/// A home, a project within it, and what to connect.
-struct Bench {
-    folder: tempfile::TempDir,
-    surroundings: Surroundings,
-    request: ConnectRequest,
+fn bench(scope: Scope) -> Bench {
+    Bench::new(Client::Opencode, scope)
 }
 
-impl Bench {
-    fn new(scope: Scope) -> Bench {
-        let folder = tempfile::tempdir().unwrap();
-        // Resolved, so that expected paths can be compared on systems whose temporary folder is a link.
-        let root = fs::canonicalize(folder.path()).unwrap();
-        fs::create_dir_all(root.join("home/.config/opencode")).unwrap();
-        fs::create_dir_all(root.join("project/.git")).unwrap();
-        fs::create_dir_all(root.join("project/sub")).unwrap();
-        let environment = BTreeMap::from([("HOME".to_owned(), root.join("home").display().to_string())]);
-        let surroundings =
-            Surroundings { environment, working_folder: root.join("project/sub"), state_folder: root.join("state") };
-        let request = ConnectRequest {
-            client: Client::Opencode,
-            scope,
-            server: "gatelatch".to_owned(),
-            program: PathBuf::from(PROGRAM),
-            catalogs: Vec::new(),
-        };
-        Bench { folder, surroundings, request }
-    }
+/// With the user's own configuration holding this text.
+fn holding(text: &str) -> Bench {
+    let bench = bench(Scope::Global);
+    bench.write(OWN, text);
+    bench
+}
 
-    /// With the user's own configuration holding this text.
-    fn holding(text: &str) -> Bench {
-        let bench = Bench::new(Scope::Global);
-        bench.write("home/.config/opencode/opencode.json", text);
-        bench
-    }
+fn config(bench: &Bench) -> String {
+    bench.read(OWN)
+}
 
-    fn path(&self, path: &str) -> PathBuf {
-        fs::canonicalize(self.folder.path()).unwrap().join(path)
-    }
-
-    fn write(&self, path: &str, text: &str) {
-        let path = self.path(path);
-        fs::create_dir_all(path.parent().unwrap()).unwrap();
-        fs::write(path, text).unwrap();
-    }
-
-    fn read(&self, path: &str) -> String {
-        fs::read_to_string(self.path(path)).unwrap()
-    }
-
-    fn config(&self) -> String {
-        self.read("home/.config/opencode/opencode.json")
-    }
-
-    fn value(&self) -> Value {
-        super::super::jsonc::parse(&self.config()).unwrap()
-    }
-
-    fn plan(&self) -> Plan {
-        plan(&self.request, &self.surroundings).unwrap()
-    }
-
-    fn connect(&self) -> Plan {
-        let plan = self.plan();
-        apply(&plan).unwrap();
-        plan
-    }
-
-    fn disconnect(&self) -> Plan {
-        let plan = plan_undo(&self.request, &self.surroundings).unwrap();
-        apply(&plan).unwrap();
-        plan
-    }
-
-    /// Every file below the folder with its content, but for the state folder.
-    fn everything(&self) -> BTreeMap<PathBuf, Vec<u8>> {
-        let mut files = BTreeMap::new();
-        let mut folders = vec![self.path("")];
-        while let Some(folder) = folders.pop() {
-            for entry in fs::read_dir(folder).unwrap() {
-                let path = entry.unwrap().path();
-                if path.is_dir() {
-                    folders.push(path);
-                } else if !path.starts_with(self.path("state")) {
-                    files.insert(path.clone(), fs::read(path).unwrap());
-                }
-            }
-        }
-        files
-    }
+fn value(bench: &Bench) -> Value {
+    jsonc::parse(&config(bench)).unwrap()
 }
 
 fn wanted() -> Wanted {
@@ -221,16 +150,16 @@ fn a_byte_order_mark_and_carriage_returns_stay() {
 
 #[test]
 fn an_entry_of_the_same_name_gets_our_command_and_keeps_the_rest() {
-    let bench = Bench::holding(
+    let bench = holding(
         r#"{"mcp": {"gatelatch": {"type": "local", "command": ["old"], "enabled": false, "environment": {"A": "b"}}}}"#,
     );
     let plan = bench.connect();
     assert_eq!(
-        bench.value()["mcp"]["gatelatch"],
+        value(&bench)["mcp"]["gatelatch"],
         json!({"type": "local", "command": [PROGRAM, "operator"], "enabled": true, "environment": {"A": "b"}})
     );
     assert_eq!(
-        plan.changes[..2],
+        plan.files[0].changes[..2],
         [
             Change::Replace {
                 key: "mcp.gatelatch.command".to_owned(),
@@ -248,33 +177,33 @@ fn an_entry_of_the_same_name_gets_our_command_and_keeps_the_rest() {
 
 #[test]
 fn a_remote_server_of_the_same_name_is_replaced_and_its_headers_are_not_shown() {
-    let bench = Bench::holding(
+    let bench = holding(
         r#"{"mcp": {"gatelatch": {"type": "remote", "url": "https://x.org", "headers": {"authorization": "hush"}}}}"#,
     );
     let plan = bench.connect();
-    assert_eq!(bench.value()["mcp"]["gatelatch"]["type"], "local");
+    assert_eq!(value(&bench)["mcp"]["gatelatch"]["type"], "local");
     assert!(!plan.to_string().contains("hush"));
 }
 
 #[test]
 fn catalogs_are_passed_on() {
-    let mut bench = Bench::holding("{}");
+    let mut bench = holding("{}");
     bench.request.catalogs = vec![bench.path("one"), bench.path("two")];
     bench.connect();
     let (one, two) = (bench.path("one").display().to_string(), bench.path("two").display().to_string());
     assert_eq!(
-        bench.value()["mcp"]["gatelatch"]["command"],
+        value(&bench)["mcp"]["gatelatch"]["command"],
         json!([PROGRAM, "operator", "--catalog", one, "--catalog", two])
     );
 }
 
 #[test]
 fn the_server_can_have_another_name() {
-    let mut bench = Bench::holding("{}");
+    let mut bench = holding("{}");
     bench.request.server = "gl-2".to_owned();
     bench.connect();
     assert_eq!(
-        bench.value()["permission"],
+        value(&bench)["permission"],
         json!({"gl-2_*": "allow", "gl-2_run_tool_confirmed": "ask", "gl-2_run_agent_confirmed": "ask"})
     );
     assert!(bench.read("home/.config/opencode/opencode.gl-2.md").contains("`gl-2_run_tool_confirmed`"));
@@ -284,7 +213,7 @@ fn the_server_can_have_another_name() {
 fn rules_after(before: Value) -> Vec<(String, Value)> {
     let text = json!({ "permission": before }).to_string();
     let merged = merge::connect(&text, &wanted()).unwrap().text;
-    let value = super::super::jsonc::parse(&merged).unwrap();
+    let value = jsonc::parse(&merged).unwrap();
     value["permission"].as_object().unwrap().iter().map(|(key, value)| (key.clone(), value.clone())).collect()
 }
 
@@ -346,9 +275,9 @@ fn a_broken_file_is_refused_with_its_place() {
     check_refused("{\"permission\": {\"a\": \"ask\", \"a\": \"ask\"}}", 1, 29, "`a` stands here a second time");
     check_refused("{'a': 1}", 1, 2, "single-quoted strings are not allowed");
     check_refused("{} {}", 1, 4, "text cannot contain more than one JSON value");
-    let bench = Bench::holding("{ broken");
+    let bench = holding("{ broken");
     let before = bench.everything();
-    let error = plan(&bench.request, &bench.surroundings).unwrap_err();
+    let error = bench.refusal();
     let path = bench.path("home/.config/opencode/opencode.json");
     assert_eq!(error.to_string(), format!("{}:1:3: expected string for object property", path.display()));
     assert_eq!(bench.everything(), before);
@@ -356,7 +285,7 @@ fn a_broken_file_is_refused_with_its_place() {
 
 #[test]
 fn planning_writes_nothing() {
-    let bench = Bench::holding("{}");
+    let bench = holding("{}");
     let before = bench.everything();
     assert!(!bench.plan().is_empty());
     assert_eq!(bench.everything(), before);
@@ -365,7 +294,7 @@ fn planning_writes_nothing() {
 
 #[test]
 fn connecting_twice_changes_nothing_the_second_time() {
-    let bench = Bench::holding("{\n  // mine\n  \"model\": \"a/b\"\n}\n");
+    let bench = holding("{\n  // mine\n  \"model\": \"a/b\"\n}\n");
     bench.connect();
     let after = bench.everything();
     let second = bench.connect();
@@ -378,7 +307,7 @@ fn undo_restores_every_byte_of_an_untouched_file() {
     for text in
         ["", "{}", "{ \"permission\": \"ask\", }", "{\r\n\t\"mcp\": {\"gatelatch\": {\"type\": \"remote\"}}\r\n}"]
     {
-        let bench = Bench::holding(text);
+        let bench = holding(text);
         let before = bench.everything();
         bench.connect();
         assert_ne!(bench.everything(), before);
@@ -390,7 +319,7 @@ fn undo_restores_every_byte_of_an_untouched_file() {
 
 #[test]
 fn undo_removes_a_file_that_was_not_there() {
-    let bench = Bench::new(Scope::Global);
+    let bench = bench(Scope::Global);
     let before = bench.everything();
     bench.connect();
     assert!(bench.path("home/.config/opencode/opencode.jsonc").exists());
@@ -400,7 +329,7 @@ fn undo_removes_a_file_that_was_not_there() {
 
 #[test]
 fn undo_leads_back_to_before_the_first_of_several_connects() {
-    let mut bench = Bench::holding("{\n  \"model\": \"a/b\" // mine\n}\n");
+    let mut bench = holding("{\n  \"model\": \"a/b\" // mine\n}\n");
     let before = bench.everything();
     bench.connect();
     bench.request.catalogs = vec![bench.path("catalog")];
@@ -411,12 +340,12 @@ fn undo_leads_back_to_before_the_first_of_several_connects() {
 
 #[test]
 fn undo_takes_only_our_parts_out_of_a_file_that_was_edited_since() {
-    let bench = Bench::holding("{\n  \"permission\": \"ask\"\n}\n");
+    let bench = holding("{\n  \"permission\": \"ask\"\n}\n");
     bench.connect();
-    let edited = bench.config().replace("\"*\": \"ask\",", "\"*\": \"ask\", // all\n    \"bash\": \"deny\",");
+    let edited = config(&bench).replace("\"*\": \"ask\",", "\"*\": \"ask\", // all\n    \"bash\": \"deny\",");
     bench.write("home/.config/opencode/opencode.json", &edited);
     let plan = bench.disconnect();
-    assert_eq!(bench.config(), "{\n  \"permission\": {\n    \"*\": \"ask\", // all\n    \"bash\": \"deny\"\n  }\n}\n");
+    assert_eq!(config(&bench), "{\n  \"permission\": {\n    \"*\": \"ask\", // all\n    \"bash\": \"deny\"\n  }\n}\n");
     assert!(plan.notes.iter().any(|note| note.contains("only Gatelatch's own parts")), "{plan}");
     assert!(!bench.path("home/.config/opencode/opencode.gatelatch.md").exists());
 }
@@ -424,13 +353,13 @@ fn undo_takes_only_our_parts_out_of_a_file_that_was_edited_since() {
 #[test]
 fn undo_after_an_edit_gives_back_what_was_replaced() {
     let entry = r#"{"type": "local", "command": ["old"], "enabled": false}"#;
-    let bench = Bench::holding(&format!(r#"{{"mcp": {{"gatelatch": {entry}}}, "permission": "allow"}}"#));
+    let bench = holding(&format!(r#"{{"mcp": {{"gatelatch": {entry}}}, "permission": "allow"}}"#));
     bench.connect();
-    let edited = bench.config().replace("\"enabled\": true", "\"enabled\": true, \"environment\": {\"A\": \"b\"}");
+    let edited = config(&bench).replace("\"enabled\": true", "\"enabled\": true, \"environment\": {\"A\": \"b\"}");
     bench.write("home/.config/opencode/opencode.json", &edited);
     bench.disconnect();
     assert_eq!(
-        bench.value(),
+        value(&bench),
         json!({"mcp": {"gatelatch": {"type": "local", "command": ["old"], "enabled": false, "environment": {"A": "b"}}},
             "permission": "allow"})
     );
@@ -438,54 +367,53 @@ fn undo_after_an_edit_gives_back_what_was_replaced() {
 
 #[test]
 fn undo_after_an_edit_and_another_connect_keeps_the_edit() {
-    let mut bench = Bench::holding("{\n  \"model\": \"a/b\"\n}\n");
+    let mut bench = holding("{\n  \"model\": \"a/b\"\n}\n");
     bench.connect();
-    let edited = bench.config().replace("a/b", "c/d");
+    let edited = config(&bench).replace("a/b", "c/d");
     bench.write("home/.config/opencode/opencode.json", &edited);
     bench.request.catalogs = vec![bench.path("catalog")];
     bench.connect();
     bench.disconnect();
-    assert_eq!(bench.config(), "{\n  \"model\": \"c/d\"\n}\n");
+    assert_eq!(config(&bench), "{\n  \"model\": \"c/d\"\n}\n");
 }
 
 #[test]
 fn undo_leaves_what_somebody_made_his_own() {
-    let bench = Bench::holding("{}");
+    let bench = holding("{}");
     bench.connect();
-    let edited = bench
-        .config()
+    let edited = config(&bench)
         .replace("\"gatelatch_run_tool_confirmed\": \"ask\"", "\"gatelatch_run_tool_confirmed\": \"deny\"")
         .replace("\"operator\"", "\"operator\", \"--catalog\", \"/mine\"");
     bench.write("home/.config/opencode/opencode.json", &edited);
     bench.write("home/.config/opencode/opencode.gatelatch.md", "my own words\n");
     let plan = bench.disconnect();
-    assert_eq!(bench.value()["permission"], json!({"gatelatch_run_tool_confirmed": "deny"}));
-    assert_eq!(bench.value()["mcp"]["gatelatch"]["command"][3], "/mine");
+    assert_eq!(value(&bench)["permission"], json!({"gatelatch_run_tool_confirmed": "deny"}));
+    assert_eq!(value(&bench)["mcp"]["gatelatch"]["command"][3], "/mine");
     assert_eq!(bench.read("home/.config/opencode/opencode.gatelatch.md"), "my own words\n");
     assert_eq!(plan.notes.len(), 3, "{plan}");
 }
 
 #[test]
 fn undo_without_a_record_takes_out_what_looks_like_ours() {
-    let bench = Bench::holding("{\n  \"model\": \"a/b\"\n}\n");
+    let bench = holding("{\n  \"model\": \"a/b\"\n}\n");
     bench.connect();
     fs::remove_dir_all(bench.path("state")).unwrap();
     bench.disconnect();
-    assert_eq!(bench.value(), json!({"model": "a/b"}));
+    assert_eq!(value(&bench), json!({"model": "a/b"}));
     assert!(!bench.path("home/.config/opencode/opencode.gatelatch.md").exists());
 }
 
 #[test]
 fn undo_where_nothing_is_connected_changes_nothing() {
     let text = r#"{"mcp": {"gatelatch": {"type": "local", "command": ["something", "else"]}}, "permission": "allow"}"#;
-    let bench = Bench::holding(text);
+    let bench = holding(text);
     assert!(bench.disconnect().is_empty());
-    assert_eq!(bench.config(), text);
+    assert_eq!(config(&bench), text);
 }
 
 #[test]
 fn a_file_that_changed_since_the_plan_is_not_written() {
-    let bench = Bench::holding("{}");
+    let bench = holding("{}");
     let plan = bench.plan();
     bench.write("home/.config/opencode/opencode.json", "{ }");
     let before = bench.everything();
@@ -495,7 +423,7 @@ fn a_file_that_changed_since_the_plan_is_not_written() {
 
 #[test]
 fn an_instructions_file_of_somebody_else_stays() {
-    let bench = Bench::holding("{}");
+    let bench = holding("{}");
     bench.write("home/.config/opencode/opencode.gatelatch.md", "my own words\n");
     let plan = bench.connect();
     assert_eq!(bench.read("home/.config/opencode/opencode.gatelatch.md"), "my own words\n");
@@ -512,35 +440,35 @@ fn the_file_that_opencode_prefers_is_chosen() {
         (&["config.json"], "config.json"),
         (&["opencode.json", "opencode.jsonc", "config.json"], "opencode.jsonc"),
     ] {
-        let bench = Bench::new(Scope::Global);
+        let bench = bench(Scope::Global);
         there.iter().for_each(|name| bench.write(&format!("home/.config/opencode/{name}"), "{}"));
-        assert_eq!(bench.plan().config, bench.path("home/.config/opencode").join(chosen));
+        assert_eq!(bench.plan().files[0].named, bench.path("home/.config/opencode").join(chosen));
     }
-    let mut bench = Bench::new(Scope::Global);
+    let mut bench = bench(Scope::Global);
     let elsewhere = bench.path("elsewhere");
     bench.surroundings.environment.insert("XDG_CONFIG_HOME".to_owned(), elsewhere.display().to_string());
-    assert_eq!(bench.plan().config, elsewhere.join("opencode/opencode.jsonc"));
+    assert_eq!(bench.plan().files[0].named, elsewhere.join("opencode/opencode.jsonc"));
 }
 
 #[test]
 fn a_projects_nearest_file_is_chosen_and_names_its_instructions_by_a_relative_path() {
-    let bench = Bench::new(Scope::Project);
-    assert_eq!(bench.plan().config, bench.path("project/opencode.json"));
+    let bench = bench(Scope::Project);
+    assert_eq!(bench.plan().files[0].named, bench.path("project/opencode.json"));
     bench.connect();
     assert!(bench.read("project/opencode.json").contains("\"instructions\": [\"opencode.gatelatch.md\"]"));
     bench.write("project/sub/opencode.jsonc", "{}");
-    assert_eq!(bench.plan().config, bench.path("project/sub/opencode.jsonc"));
+    assert_eq!(bench.plan().files[0].named, bench.path("project/sub/opencode.jsonc"));
     bench.write("opencode.json", "{}");
     fs::remove_file(bench.path("project/sub/opencode.jsonc")).unwrap();
     fs::remove_file(bench.path("project/opencode.json")).unwrap();
-    assert_eq!(bench.plan().config, bench.path("project/opencode.json"), "a repository ends the search");
+    assert_eq!(bench.plan().files[0].named, bench.path("project/opencode.json"), "a repository ends the search");
     fs::remove_dir(bench.path("project/.git")).unwrap();
-    assert_eq!(bench.plan().config, bench.path("opencode.json"));
+    assert_eq!(bench.plan().files[0].named, bench.path("opencode.json"));
 }
 
 #[test]
 fn a_named_file_is_taken_from_the_working_folder() {
-    let bench = Bench::new(Scope::File(PathBuf::from("../other.json")));
+    let bench = bench(Scope::File(PathBuf::from("../other.json")));
     bench.connect();
     assert!(bench.path("project/other.json").exists());
 }
@@ -548,24 +476,24 @@ fn a_named_file_is_taken_from_the_working_folder() {
 #[test]
 fn a_name_that_cannot_be_a_permission_key_is_refused() {
     for name in ["", "a b", "gate*", "a.b", "servers", "timeout", "ä"] {
-        let mut bench = Bench::holding("{}");
+        let mut bench = holding("{}");
         bench.request.server = name.to_owned();
-        assert!(matches!(plan(&bench.request, &bench.surroundings), Err(ConnectError::ServerName(_))), "{name}");
+        assert!(matches!(bench.refusal(), ConnectError::ServerName { .. }), "{name}");
     }
 }
 
 #[test]
 fn a_path_that_opencode_would_not_take_literally_is_refused() {
-    let mut bench = Bench::holding("{}");
+    let mut bench = holding("{}");
     bench.request.program = PathBuf::from("gatelatch");
-    assert!(matches!(plan(&bench.request, &bench.surroundings), Err(ConnectError::Relative(_))));
+    assert!(matches!(bench.refusal(), ConnectError::Relative(_)));
     bench.request.program = bench.path("{env:HOME}/gatelatch");
-    assert!(matches!(plan(&bench.request, &bench.surroundings), Err(ConnectError::Unwritable(_))));
+    assert!(matches!(bench.refusal(), ConnectError::Unwritable(_)));
 }
 
 #[test]
 fn rules_elsewhere_that_let_a_confirmed_tool_through_are_warned_of() {
-    let bench = Bench::holding("{}");
+    let bench = holding("{}");
     assert_eq!(bench.plan().warnings, Vec::<String>::new());
     bench.write("project/opencode.json", r#"{"permission": {"*": "allow"}}"#);
     bench.write("project/.opencode/agents/deep/hasty.md", "---\npermission:\n  gatelatch_*: allow\n---\nGo on.\n");
@@ -586,14 +514,14 @@ fn rules_elsewhere_that_let_a_confirmed_tool_through_are_warned_of() {
 
 #[test]
 fn another_configuration_that_cannot_be_read_is_noted_and_does_not_stop_the_plan() {
-    let bench = Bench::holding("{}");
+    let bench = holding("{}");
     bench.write("project/opencode.json", "{ broken");
     assert!(bench.plan().notes.iter().any(|note| note.contains("project") && note.contains("line 1, column 3")));
 }
 
 #[test]
 fn the_preview_shows_no_line_of_the_file_that_is_not_ours() {
-    let bench = Bench::holding(r#"{"provider": {"x": {"options": {"apiKey": "hush"}}}, "permission": "allow"}"#);
+    let bench = holding(r#"{"provider": {"x": {"options": {"apiKey": "hush"}}}, "permission": "allow"}"#);
     let shown = bench.plan().to_string();
     assert!(!shown.contains("hush"), "{shown}");
     assert!(shown.contains("  ~ permission  \"allow\" -> {\"*\":\"allow\"}\n"), "{shown}");
@@ -608,7 +536,7 @@ mod unix {
 
     #[test]
     fn a_link_to_the_users_own_configuration_is_followed_and_stays_a_link() {
-        let bench = Bench::new(Scope::Global);
+        let bench = bench(Scope::Global);
         bench.write("dotfiles/opencode.json", "{}");
         let link = bench.path("home/.config/opencode/opencode.json");
         symlink(bench.path("dotfiles/opencode.json"), &link).unwrap();
@@ -621,10 +549,10 @@ mod unix {
 
     #[test]
     fn a_link_out_of_a_project_is_refused() {
-        let bench = Bench::new(Scope::Project);
+        let bench = bench(Scope::Project);
         bench.write("elsewhere.json", "{}");
         symlink(bench.path("elsewhere.json"), bench.path("project/opencode.json")).unwrap();
-        let error = plan(&bench.request, &bench.surroundings).unwrap_err();
+        let error = bench.refusal();
         assert!(matches!(error, ConnectError::LeavesProject { .. }), "{error}");
         // Within the project it is followed.
         fs::remove_file(bench.path("project/opencode.json")).unwrap();
@@ -636,27 +564,27 @@ mod unix {
 
     #[test]
     fn a_link_in_place_of_the_instructions_is_refused() {
-        let bench = Bench::holding("{}");
+        let bench = holding("{}");
         bench.write("victim.md", "mine\n");
         symlink(bench.path("victim.md"), bench.path("home/.config/opencode/opencode.gatelatch.md")).unwrap();
-        assert!(matches!(plan(&bench.request, &bench.surroundings), Err(ConnectError::NotAFile(_))));
+        assert!(matches!(bench.refusal(), ConnectError::NotAFile(_)));
         assert_eq!(bench.read("victim.md"), "mine\n");
     }
 
     #[test]
     fn a_link_that_leads_nowhere_and_a_folder_are_refused() {
-        let bench = Bench::new(Scope::Global);
+        let bench = bench(Scope::Global);
         let path = bench.path("home/.config/opencode/opencode.json");
         symlink(bench.path("nowhere"), &path).unwrap();
-        assert!(matches!(plan(&bench.request, &bench.surroundings), Err(ConnectError::Read { .. })));
+        assert!(matches!(bench.refusal(), ConnectError::Read { .. }));
         fs::remove_file(&path).unwrap();
         fs::create_dir(&path).unwrap();
-        assert!(matches!(plan(&bench.request, &bench.surroundings), Err(ConnectError::NotAFile(_))));
+        assert!(matches!(bench.refusal(), ConnectError::NotAFile(_)));
     }
 
     #[test]
     fn the_mode_of_a_file_stays_and_the_record_is_private() {
-        let bench = Bench::holding("{}");
+        let bench = holding("{}");
         let path = bench.path("home/.config/opencode/opencode.json");
         fs::set_permissions(&path, fs::Permissions::from_mode(0o640)).unwrap();
         bench.connect();
@@ -668,7 +596,7 @@ mod unix {
 
     #[test]
     fn a_failed_write_leaves_everything_as_it_was() {
-        let bench = Bench::new(Scope::File(PathBuf::from("locked/opencode.json")));
+        let bench = bench(Scope::File(PathBuf::from("locked/opencode.json")));
         bench.write("project/sub/locked/opencode.json", "{}");
         let before = bench.everything();
         let plan = bench.plan();
@@ -741,20 +669,6 @@ fn configurations() -> impl Strategy<Value = String> {
         .prop_flat_map(|members| decorated('{', members, '}'))
 }
 
-/// Members between brackets with comments, line breaks and perhaps a trailing comma.
-fn decorated(open: char, members: Vec<String>, close: char) -> impl Strategy<Value = String> {
-    let gap = prop_oneof![Just(""), Just(" "), Just("\n  "), Just("\n\n  "), Just(" /* c1 */ "), Just(" // c2\n  ")];
-    let gaps = proptest::collection::vec((gap.clone(), gap.clone()), members.len() + 1);
-    (gaps, any::<bool>(), gap).prop_map(move |(gaps, trailing, last)| {
-        let mut text = open.to_string();
-        for (index, member) in members.iter().enumerate() {
-            let comma = if index + 1 < members.len() || trailing { "," } else { "" };
-            text += &format!("{}{member}{}{comma}", gaps[index].0, gaps[index].1);
-        }
-        text + last + &close.to_string()
-    })
-}
-
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(400))]
 
@@ -768,7 +682,7 @@ proptest! {
         let again = merge::connect(&merged.text, &wanted()).unwrap();
         prop_assert_eq!(&again.text, &merged.text);
 
-        let value = super::super::jsonc::parse(&merged.text).unwrap();
+        let value = jsonc::parse(&merged.text).unwrap();
         let rules = value["permission"].as_object().unwrap();
         for tool in rules::confirmed("gatelatch") {
             let verdict = rules::deciding(rules, &tool).map(|rule| rule.verdict);
@@ -776,8 +690,8 @@ proptest! {
         }
 
         let undone = merge::disconnect(&merged.text, &merged.parts, &merged.created).unwrap();
-        let mut expected = super::super::jsonc::parse(&text).unwrap();
-        let mut found = super::super::jsonc::parse(&undone.text).unwrap();
+        let mut expected = jsonc::parse(&text).unwrap();
+        let mut found = jsonc::parse(&undone.text).unwrap();
         for value in [&mut expected, &mut found] {
             value.as_object_mut().unwrap().shift_remove("$schema");
         }

@@ -1,0 +1,144 @@
+//! `gatelatch connect CLIENT` as a person types it: shown, written, started by what was written, taken back.
+#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "a test may")]
+
+#[path = "harness/server.rs"]
+#[allow(dead_code, reason = "each test file uses its part")]
+mod server;
+
+use std::collections::BTreeMap;
+use std::path::PathBuf;
+
+use serde_json::{Value, json};
+use server::Bench;
+
+/// A client, its files in a project, and where the first one holds the server.
+const CLIENTS: [(&str, &[&str], &str); 6] = [
+    ("opencode", &["opencode.json", "opencode.gatelatch.md"], "/mcp/gatelatch"),
+    ("claude-code", &[".mcp.json", ".claude/settings.json"], "/mcpServers/gatelatch"),
+    ("codex", &[".codex/config.toml"], "/mcp_servers/gatelatch"),
+    ("cursor", &[".cursor/mcp.json"], "/mcpServers/gatelatch"),
+    ("gemini-cli", &[".gemini/settings.json"], "/mcpServers/gatelatch"),
+    ("vscode", &[".vscode/mcp.json", ".vscode/settings.json"], "/servers/gatelatch"),
+];
+
+fn everything(bench: &Bench) -> BTreeMap<PathBuf, Vec<u8>> {
+    let mut files = BTreeMap::new();
+    let mut folders = vec![bench.path("")];
+    while let Some(folder) = folders.pop() {
+        for entry in std::fs::read_dir(folder).unwrap() {
+            let path = entry.unwrap().path();
+            if path.is_dir() {
+                folders.push(path);
+            } else {
+                files.insert(path.clone(), std::fs::read(path).unwrap());
+            }
+        }
+    }
+    files
+}
+
+/// What a configuration says of the server; TOML is read as far as our own tables go.
+fn entry(bench: &Bench, file: &str, pointer: &str) -> Value {
+    let text = std::fs::read_to_string(bench.path(file)).unwrap();
+    if !file.ends_with(".toml") {
+        return serde_json::from_str::<Value>(&text).unwrap().pointer(pointer).unwrap().clone();
+    }
+    let header = format!("[{}]", pointer.trim_start_matches('/').replace('/', "."));
+    let lines = text.lines().skip_while(|line| *line != header).skip(1).take_while(|line| !line.is_empty());
+    let members = lines.map(|line| {
+        let (key, value) = line.split_once(" = ").unwrap();
+        (key.to_owned(), serde_json::from_str(value).unwrap())
+    });
+    Value::Object(members.collect())
+}
+
+#[test]
+fn what_is_written_starts_the_server_and_undo_leaves_no_trace() {
+    for (client, files, pointer) in CLIENTS {
+        let bench = Bench::new();
+        let before = everything(&bench);
+        let (code, shown, said) = bench.run(&["connect", client]);
+        assert_eq!(code, 0, "{client}: {said}");
+        assert!(said.contains("nothing was written; add --write"), "{client}: {said}");
+        assert_eq!(everything(&bench), before, "{client}: showing writes nothing");
+        files.iter().for_each(|file| assert!(shown.contains(file), "{client}: {shown}"));
+
+        let (code, written, said) = bench.run(&["connect", client, "--write"]);
+        assert_eq!((code, &written), (0, &shown), "{client}: {said}");
+        let entry = entry(&bench, files[0], pointer);
+        let words: Vec<String> = [&entry["command"], &entry["args"]]
+            .into_iter()
+            .flat_map(|value| match value {
+                Value::String(word) => vec![word.clone()],
+                value => value.as_array().into_iter().flatten().map(|word| word.as_str().unwrap().to_owned()).collect(),
+            })
+            .collect();
+        assert_eq!(words[0], env!("CARGO_BIN_EXE_gatelatch"), "{client}");
+        let args: Vec<&str> = words[1..].iter().map(String::as_str).collect();
+        let mut server = bench.serve(&args);
+        assert_eq!(server.initialize()["result"]["protocolVersion"], "2025-11-25", "{client}");
+        let tools = server.request("tools/list", json!({}))["result"]["tools"].clone();
+        for tool in tools.as_array().unwrap() {
+            // What the configurations name is what the server has.
+            let name = tool["name"].as_str().unwrap();
+            assert!(
+                client == "cursor" || client == "opencode" || client == "vscode" || shown.contains(name),
+                "{client}: {name}"
+            );
+        }
+        assert_eq!(server.end().0, 0);
+
+        let (code, again, _) = bench.run(&["connect", client, "--write"]);
+        assert!(code == 0 && again.contains("nothing to change"), "{client}: {again}");
+        let (code, _, said) = bench.run(&["connect", client, "--undo"]);
+        assert_eq!((code, everything(&bench)), (0, before), "{client}: {said}");
+    }
+}
+
+#[test]
+fn a_catalog_and_a_name_reach_the_configuration() {
+    let bench = Bench::new();
+    bench.write(
+        "mine/tools/x/tool.yaml",
+        "name: x\ndescription: Say x.\nruntime: process\nentrypoint: echo\neffect: read_only\n",
+    );
+    let (code, _, said) = bench.run(&["--catalog", "mine", "connect", "codex", "--name", "gate-2", "--write"]);
+    assert_eq!(code, 0, "{said}");
+    let entry = entry(&bench, ".codex/config.toml", "/mcp_servers/gate-2");
+    let catalog = entry["args"][2].as_str().unwrap();
+    assert!(std::path::Path::new(catalog).is_absolute() && catalog.ends_with("mine"), "{entry}");
+}
+
+#[test]
+fn the_global_files_are_the_users_own() {
+    let bench = Bench::new();
+    let (code, shown, _) = bench.run(&["connect", "claude", "--global", "--write"]);
+    assert_eq!(code, 0);
+    assert!(bench.path("home/.claude.json").exists() && bench.path("home/.claude/settings.json").exists());
+    assert!(!shown.contains("--global"), "{shown}");
+    let (_, shown, _) = bench.run(&["connect", "claude"]);
+    assert!(shown.contains("`--global` keeps them out of the repository"), "{shown}");
+}
+
+#[test]
+fn goose_is_shown_and_asking_to_write_it_is_refused_with_what_to_do() {
+    let bench = Bench::new();
+    let before = everything(&bench);
+    let (code, shown, _) = bench.run(&["connect", "goose"]);
+    assert!(code == 0 && shown.contains("(by hand)") && shown.contains("ask_before"), "{shown}");
+    let (code, again, said) = bench.run(&["connect", "goose", "--write"]);
+    assert_eq!((code, again), (2, shown));
+    assert!(said.contains("is not edited by gatelatch") && said.contains("help: "), "{said}");
+    assert_eq!(everything(&bench), before);
+}
+
+#[test]
+fn a_broken_file_and_a_wrong_name_are_usage_errors_that_say_what_to_do() {
+    let bench = Bench::new();
+    bench.write(".cursor/mcp.json", "{\n  \"mcpServers\": {,}\n}\n");
+    let (code, _, said) = bench.run(&["connect", "cursor", "--write"]);
+    assert_eq!(code, 2);
+    assert!(said.contains(".cursor/mcp.json:2:18: ") && said.contains("help: mend the file first"), "{said}");
+    let (code, _, said) = bench.run(&["connect", "gemini", "--name", "my_gate"]);
+    assert!(code == 2 && said.contains("`my_gate`") && said.contains("help: use at most 39 letters"), "{said}");
+}
