@@ -448,13 +448,12 @@ fn look_at_plan(client: Client, plan: Result<Plan, ConnectError>, flag: &str, re
     };
     // The server itself would have to be added: it is not connected here.
     let adds = |change: &&Change| matches!(change, Change::Add { key, .. } if key.ends_with(".gatelatch"));
-    if plan.changes.iter().any(|change| adds(&change)) {
-        return false;
-    }
-    let config = plan.config.display();
+    let changes: Vec<&Change> = plan.files.iter().flat_map(|file| &file.changes).collect();
+    let Some(first) = plan.files.first().filter(|_| !changes.iter().any(adds)) else { return false };
+    let config = first.named.display();
     let mend = format!("gatelatch connect {name}{flag} --write, then restart {name}");
     let mut whole = true;
-    for change in &plan.changes {
+    for change in changes {
         whole = false;
         match change {
             Change::Replace { key, old, new } if key.ends_with(".command") => {
