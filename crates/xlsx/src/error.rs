@@ -213,6 +213,9 @@ impl XlsxError {
         if let XlsxError::Sheet { sheet, .. } | XlsxError::BadRange { sheet: Some(sheet), .. } = self {
             value["sheet"] = sheet.as_str().into();
         }
+        if let XlsxError::BadRange { range, .. } = self {
+            value["range"] = range.as_str().into();
+        }
         let (sheets, nearest) = self.neighbours();
         if !nearest.is_empty() {
             value["nearest"] = nearest.into();

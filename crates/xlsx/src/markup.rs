@@ -189,6 +189,17 @@ impl Scanner {
         self.depth
     }
 
+    /// What is in the buffer behind the last token, for readers that know what usually comes; nothing inside a comment or
+    /// the like. [`Scanner::pass`] says how much of it they took: whole elements only.
+    pub(crate) fn window(&self) -> &[u8] {
+        if self.within == Within::Content { &self.buffer[self.at..self.filled] } else { &[] }
+    }
+
+    /// Goes on behind that much of the window.
+    pub(crate) fn pass(&mut self, count: usize) {
+        self.at = (self.at + count).min(self.filled);
+    }
+
     /// A fault of this part.
     pub(crate) fn damaged(&self, detail: &str) -> Fault {
         Fault::damaged(format!("part `{}`: {detail}", self.name))

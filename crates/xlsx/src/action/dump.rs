@@ -34,11 +34,17 @@ pub(super) fn save(book: &mut Book, request: &Dump, target: Target) -> Result<Ve
         let _ = std::fs::remove_file(&temporary);
     }
     let (characters, backup) = settled?;
-    let mut value = json!({ "savedTo": target.path.display().to_string(), "characters": characters });
+    let mut value = json!({ "savedTo": shown(&target.path), "characters": characters });
     if let Some(backup) = backup {
-        value["backup"] = backup.display().to_string().into();
+        value["backup"] = shown(&backup).into();
     }
     Ok(value.to_string().into_bytes())
+}
+
+/// A resolved path as people write it: Windows puts marks before it that only programs need.
+fn shown(path: &Path) -> String {
+    let path = path.display().to_string();
+    path.strip_prefix(r"\\?\").map_or(path.clone(), str::to_owned)
 }
 
 fn write_file(book: &mut Book, request: &Dump, file: File, target: &Target) -> Result<u64, XlsxError> {

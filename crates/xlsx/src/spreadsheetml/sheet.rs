@@ -227,24 +227,85 @@ impl Place {
             match name {
                 b"r" => (place.row, place.column) = cell_place(value)?,
                 b"s" => place.style = whole_number(value).unwrap_or(0),
-                b"t" => {
-                    place.kind = match value {
-                        b"n" => Kind::Number,
-                        b"s" => Kind::Shared,
-                        b"inlineStr" | b"is" => Kind::Inline,
-                        b"b" => Kind::Bool,
-                        b"e" => Kind::Error,
-                        b"d" => Kind::Iso,
-                        _ => Kind::Text,
-                    }
-                }
+                b"t" => place.kind = Kind::read(value),
                 _ => {}
             }
         }
-        if place.row >= MAX_ROWS || place.column >= MAX_COLUMNS {
+        place.check()?;
+        Ok(place)
+    }
+
+    fn check(&self) -> Result<(), Fault> {
+        if self.row >= MAX_ROWS || self.column >= MAX_COLUMNS {
             return Err(Fault::damaged("a cell lies beyond row 1048576 or column XFD"));
         }
-        Ok(place)
+        Ok(())
+    }
+}
+
+impl Kind {
+    fn read(value: &[u8]) -> Kind {
+        match value {
+            b"" | b"n" => Kind::Number,
+            b"s" => Kind::Shared,
+            b"inlineStr" | b"is" => Kind::Inline,
+            b"b" => Kind::Bool,
+            b"e" => Kind::Error,
+            b"d" => Kind::Iso,
+            _ => Kind::Text,
+        }
+    }
+}
+
+/// A cell in the spelling that nearly all writers use, taken to its pieces in one go:
+/// `<c r="B7" s="1" t="s"><v>12</v></c>` and `<c r="B7" t="inlineStr"><is><t>text</t></is></c>`.
+struct Usual<'a> {
+    name: &'a [u8],
+    style: &'a [u8],
+    kind: &'a [u8],
+    value: &'a [u8],
+    in_line: bool,
+    /// How long all of it is.
+    len: usize,
+}
+
+impl<'a> Usual<'a> {
+    /// `None` for any other spelling, and for values in which something is escaped or would have to be trimmed.
+    fn read(window: &'a [u8]) -> Option<Usual<'a>> {
+        let mut usual = Usual { name: b"", style: b"", kind: b"", value: b"", in_line: false, len: 0 };
+        let mut rest = window.strip_prefix(b"<c ")?;
+        loop {
+            let (letter, after) = match rest {
+                [letter @ (b'r' | b's' | b't'), b'=', b'"', after @ ..] => (*letter, after),
+                _ => return None,
+            };
+            let end = after.iter().take(32).position(|&byte| byte == b'"')?;
+            let value = &after[..end];
+            match letter {
+                b'r' => usual.name = value,
+                b's' => usual.style = value,
+                _ => usual.kind = value,
+            }
+            rest = &after[end + 1..];
+            match rest.first()? {
+                b' ' => rest = &rest[1..],
+                b'>' => break,
+                _ => return None,
+            }
+        }
+        let (content, end): (_, &[u8]) = match rest.strip_prefix(b"><v>") {
+            Some(content) => (content, b"</v></c>"),
+            None => {
+                usual.in_line = true;
+                (rest.strip_prefix(b"><is><t>")?, b"</t></is></c>")
+            }
+        };
+        let len = content.iter().position(|byte| matches!(byte, b'<' | b'&' | b'\r' | b'_'))?;
+        usual.value = &content[..len];
+        let after = content[len..].strip_prefix(end)?;
+        let trimmed = [usual.value.first()?, usual.value.last()?].into_iter().all(|byte| !byte.is_ascii_whitespace());
+        usual.len = window.len() - after.len();
+        (trimmed && !usual.name.is_empty()).then_some(usual)
     }
 }
 
@@ -287,7 +348,11 @@ impl Cells<'_> {
     /// names another is a row of its own in `strays`; without them it is out of order.
     fn next_row(&mut self, row: &mut Row, mut strays: Option<&mut Gathered>) -> Result<bool, Fault> {
         row.restart(0);
-        while let Some(step) = self.places.next()? {
+        loop {
+            if self.push_usual(row)? {
+                continue;
+            }
+            let Some(step) = self.places.next()? else { break };
             match step {
                 Step::RowEnd if row.cells.is_empty() => {}
                 Step::RowEnd => break,
@@ -306,6 +371,33 @@ impl Cells<'_> {
         }
         row.settle();
         Ok(!row.cells.is_empty())
+    }
+
+    /// The short way for what nearly every cell of a large sheet is; `false`, and nothing done, for anything else.
+    fn push_usual(&mut self, row: &mut Row) -> Result<bool, Fault> {
+        let Some(usual) = Usual::read(self.places.scanner.window()) else { return Ok(false) };
+        let (number, column) = cell_place(usual.name)?;
+        let kind = Kind::read(usual.kind);
+        if (!row.cells.is_empty() && number != row.number) || usual.in_line != (kind == Kind::Inline) {
+            return Ok(false);
+        }
+        let Ok(value) = std::str::from_utf8(usual.value) else { return Ok(false) };
+        let place = Place { row: number, column, style: whole_number(usual.style).unwrap_or(0), kind, closed: false };
+        place.check()?;
+        row.number = number;
+        let len = usual.len;
+        let content = if usual.in_line {
+            Content::Text(row.add(value))
+        } else {
+            self.value.clear();
+            self.value.push_str(value);
+            self.valued(place, row)?
+        };
+        self.places.column = column + 1;
+        self.places.scanner.pass(len);
+        self.places.scanner.content();
+        row.add_cell(column, content)?;
+        Ok(true)
     }
 
     fn push(&mut self, place: Place, row: &mut Row) -> Result<(), Fault> {

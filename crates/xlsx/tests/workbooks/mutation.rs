@@ -133,7 +133,7 @@ fn mutate(random: &mut Random, bytes: &mut Vec<u8>) {
 }
 
 /// The parts of an archive that is right; none for anything else.
-fn parts(archive: &[u8]) -> Vec<(String, Vec<u8>)> {
+pub(crate) fn parts(archive: &[u8]) -> Vec<(String, Vec<u8>)> {
     let word = |at: usize| u32::from_le_bytes(archive[at..at + 4].try_into().unwrap()) as usize;
     let half = |at: usize| usize::from(u16::from_le_bytes([archive[at], archive[at + 1]]));
     if !archive.starts_with(b"PK") {
