@@ -3,6 +3,8 @@
 //! Client and floor are native code, the two sides take turns, three rounds, medians; the figures are JSON on standard
 //! output. A bench compares, it never fails: the machines are noisy.
 
+pub(crate) mod xlsx;
+
 use std::fmt::Write as _;
 use std::io::{BufRead, BufReader, Write};
 use std::path::Path;

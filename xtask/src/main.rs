@@ -16,6 +16,7 @@ const USAGE: &str = "\
 usage: cargo xtask <task>
 
   ci [--full]   everything that CI checks; --full adds every client and the long runs
+  bench xlsx    the workbook reader beside openpyxl, python-calamine and bare calamine
   bench         speed and size, side by side with a floor; JSON on standard output
   codegen [--check]
                 write the reference pages; --check only compares them
@@ -31,6 +32,7 @@ fn main() -> ExitCode {
         ["codegen"] => codegen::run(false),
         ["codegen", "--check"] => codegen::run(true),
         ["bench"] => bench::run(),
+        ["bench", "xlsx"] => bench::xlsx::run(),
         ["bench-measure"] => bench::measure(),
         ["bench-floor", bytes] => bench::floor(bytes),
         ["clients", names @ ..] => clients::run(names),
