@@ -130,6 +130,10 @@ pub(crate) fn told(answer: &Answer) -> String {
             "  help: `gatelatch list` shows what there is, `gatelatch show NAME ACTION` its arguments".to_owned(),
         ),
         Status::Failed | Status::TimedOut | Status::NotReady => {
+            // What is broken is advised on for a model; whoever sits here reads it from `check`.
+            if answer.value["error"] != "broken" {
+                lines.extend(text("message").lines().skip(1).map(|line| format!("  {line}")));
+            }
             if let Some(detail) = answer.value.get("detail") {
                 let detail = detail["text"].as_str().map_or_else(|| detail.to_string(), str::to_owned);
                 lines.extend(detail.trim_end().lines().map(|line| format!("  | {line}")));

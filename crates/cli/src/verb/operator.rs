@@ -8,6 +8,7 @@ use gatelatch_manifest::diagnostic::Severity;
 use gatelatch_operator::surface::{self, Operator};
 use gatelatch_protocol::digest::tools_json;
 use gatelatch_protocol::stdio::{StdioLimits, serve as serve_stdio};
+use gatelatch_spawn::child::{GRACE, settle};
 use tokio_util::sync::CancellationToken;
 
 use crate::exit::Code;
@@ -17,6 +18,9 @@ use crate::verb::{Road, print_json, say};
 
 /// The level at which the server logs: every verdict and outcome, and what went wrong.
 const LEVEL: &str = "warn,gatelatch::record=info";
+
+/// How long children may take to be gone once they were asked to end: their grace, and what the system needs then.
+pub(crate) const SETTLING: Duration = GRACE.saturating_add(Duration::from_secs(3));
 
 /// Prints the list that clients see, without a transport and without a catalog.
 pub(crate) fn list() -> anyhow::Result<Code> {
@@ -32,14 +36,15 @@ pub(crate) fn serve(place: &Place, environment: Environment) -> anyhow::Result<C
     }
     let operator = Operator::new(road.bridge, env!("CARGO_PKG_VERSION"));
     // A child that ignores the request to end is killed a while later: the server must outlive that.
-    let limits =
-        StdioLimits { grace: gatelatch_spawn::child::GRACE + Duration::from_secs(3), ..StdioLimits::default() };
+    let limits = StdioLimits { grace: SETTLING, ..StdioLimits::default() };
     let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build()?;
     let served = runtime.block_on(async {
         let stop = CancellationToken::new();
         tokio::spawn(stop_on_signal(stop.clone()));
         stop_when_nobody_reads(stop.clone());
-        serve_stdio(Arc::new(operator), std::io::stdin(), std::io::stdout(), limits, stop).await
+        let served = serve_stdio(Arc::new(operator), std::io::stdin(), std::io::stdout(), limits, stop).await;
+        settle(SETTLING).await;
+        served
     });
     // A reader thread may still wait on standard input; it must not hold the process.
     runtime.shutdown_background();

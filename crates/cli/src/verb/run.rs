@@ -8,13 +8,18 @@ use gatelatch_gate::decision::Door;
 use gatelatch_manifest::diagnostic::plain;
 use gatelatch_registry::catalog::Kind;
 use gatelatch_runner::runner::Steps;
+use gatelatch_spawn::child::settle;
 use serde_json::Value;
 use tokio_util::sync::CancellationToken;
 
 use crate::arguments;
 use crate::exit::Code;
 use crate::options::CallOptions;
-use crate::verb::{Road, operator::stop_on_signal, print_answer, say};
+use crate::verb::{
+    Road,
+    operator::{SETTLING, stop_on_signal},
+    print_answer, say,
+};
 
 /// What to run.
 pub(crate) enum Target {
@@ -35,7 +40,7 @@ pub(crate) fn run(road: &Road, target: Target, action: Option<String>, options: 
         return print_answer(&road.bridge.plan(&request), options.json);
     }
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
-    let answer = runtime.block_on(async {
+    let call = async {
         let cancelled = CancellationToken::new();
         tokio::spawn(stop_on_signal(cancelled.clone()));
         let answer = road.bridge.run(request.clone(), cancelled.clone(), steps()).await;
@@ -47,6 +52,11 @@ pub(crate) fn run(road: &Road, target: Target, action: Option<String>, options: 
             return answer;
         }
         road.bridge.run(RunRequest { door: Door::Confirmed, ..request }, cancelled, steps()).await
+    };
+    let answer = runtime.block_on(async {
+        let answer = call.await;
+        settle(SETTLING).await;
+        answer
     });
     print_answer(&answer, options.json)
 }
