@@ -51,6 +51,30 @@ pub(crate) enum Client {
 }
 
 impl Client {
+    /// Every client, the best known to us first.
+    pub(crate) const ALL: [Client; 7] = [
+        Client::Opencode,
+        Client::Claude,
+        Client::Codex,
+        Client::Cursor,
+        Client::Gemini,
+        Client::Goose,
+        Client::Vscode,
+    ];
+
+    /// The program that starts it.
+    pub(crate) fn program(self) -> &'static str {
+        match self {
+            Client::Claude => "claude",
+            Client::Codex => "codex",
+            Client::Cursor => "cursor",
+            Client::Gemini => "gemini",
+            Client::Goose => "goose",
+            Client::Opencode => "opencode",
+            Client::Vscode => "code",
+        }
+    }
+
     /// The word that the command line uses.
     pub(crate) fn as_str(self) -> &'static str {
         match self {
@@ -227,6 +251,8 @@ pub(crate) struct Plan {
     companion: Option<FileEdit>,
     /// What is left to a person.
     pub(crate) by_hand: Vec<ByHand>,
+    /// Whether the client does not know the server yet.
+    pub(crate) adds_server: bool,
     /// What to write, in this order.
     edits: Vec<FileEdit>,
     /// What lets a confirmed tool run without a question, or hides what was to be connected.
@@ -237,6 +263,11 @@ pub(crate) struct Plan {
 }
 
 impl Plan {
+    /// What changes in all files.
+    pub(crate) fn changes(&self) -> impl Iterator<Item = &Change> {
+        self.files.iter().flat_map(|file| &file.changes)
+    }
+
     /// Whether applying it would write nothing, as when everything stands as it should.
     pub(crate) fn is_empty(&self) -> bool {
         self.edits.is_empty()
@@ -410,7 +441,10 @@ pub(crate) fn plan(request: &ConnectRequest, surroundings: &Surroundings) -> Res
         let path = sheet.target.named.display();
         format!("`{path}` names programs by this machine's absolute paths; `--global` keeps them out of the repository")
     }));
+    let server = format!(".{}", request.server);
+    let is_server = |change: &Change| matches!(change, Change::Add { key, .. } if key.ends_with(&server));
     Ok(Plan {
+        adds_server: connection.adds_server || planned.iter().any(|planned| planned.file.changes.iter().any(is_server)),
         files: planned.into_iter().map(|planned| planned.file).collect(),
         companion,
         by_hand: connection.by_hand,
@@ -439,6 +473,7 @@ pub(crate) fn plan_undo(request: &ConnectRequest, surroundings: &Surroundings) -
         files: planned.into_iter().map(|planned| planned.file).collect(),
         companion,
         by_hand: connection.to_remove,
+        adds_server: false,
         edits,
         warnings: Vec::new(),
         notes,
@@ -462,6 +497,8 @@ struct Connection {
     by_hand: Vec<ByHand>,
     /// What a person has to take out again.
     to_remove: Vec<ByHand>,
+    /// Whether the server is among what a person has to add.
+    adds_server: bool,
     /// What is always to be known.
     notes: Vec<String>,
 }

@@ -142,3 +142,20 @@ fn a_broken_file_and_a_wrong_name_are_usage_errors_that_say_what_to_do() {
     let (code, _, said) = bench.run(&["connect", "gemini", "--name", "my_gate"]);
     assert!(code == 2 && said.contains("`my_gate`") && said.contains("help: use at most 39 letters"), "{said}");
 }
+
+#[test]
+fn doctor_tells_of_every_client_that_is_connected_and_of_what_it_lacks() {
+    for (client, files, _) in CLIENTS {
+        let bench = Bench::new();
+        let (_, told, _) = bench.run(&["doctor"]);
+        assert!(!told.contains(&format!("{client} starts")), "{client}: {told}");
+        bench.run(&["connect", client, "--write"]);
+        let (_, told, _) = bench.run(&["doctor"]);
+        assert!(told.contains(&format!("{client} starts this gatelatch")), "{client}: {told}");
+        if client == "claude-code" {
+            std::fs::remove_file(bench.path(files[1])).unwrap();
+            let (code, told, _) = bench.run(&["doctor"]);
+            assert!(code == 1 && told.contains("claude-code lacks something"), "{told}");
+        }
+    }
+}

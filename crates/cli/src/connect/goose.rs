@@ -27,7 +27,7 @@ pub(super) fn connection(request: &ConnectRequest, surroundings: &Surroundings) 
     request.check_name(rule, |name| !name.chars().any(|c| c.is_ascii_uppercase()))?;
     let (command, arguments) = request.command(&[])?;
     let files = Files::find(request, surroundings)?;
-    let mut connection = Connection::default();
+    let mut connection = Connection { adds_server: files.entry(request).is_none(), ..Connection::default() };
     if !files.runs(request, &command, &arguments) {
         connection.by_hand.push(ByHand { path: files.config.clone(), text: extension(request, &command, &arguments) });
     }

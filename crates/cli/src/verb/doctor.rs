@@ -384,9 +384,6 @@ fn fault(metadata: &std::fs::Metadata) -> Option<&'static str> {
 
 // Clients.
 
-/// Every client that can be connected.
-const CLIENTS: [Client; 1] = [Client::Opencode];
-
 fn look_at_clients(
     host: &Host,
     environment: &Environment,
@@ -398,9 +395,10 @@ fn look_at_clients(
         state_folder: state_folder(environment, &host.working_folder),
         working_folder: host.working_folder.clone(),
     };
-    for client in CLIENTS {
+    let mut any = false;
+    for client in Client::ALL {
         let name = client.as_str();
-        let installed = on_path(host, name);
+        let installed = on_path(host, client.program());
         let plan = |scope| {
             let request = ConnectRequest {
                 client,
@@ -416,6 +414,7 @@ fn look_at_clients(
         for (plan, flag) in plans {
             connected |= look_at_plan(client, plan, flag, report);
         }
+        any |= installed.is_some() || connected;
         match (&installed, connected) {
             (Some(path), _) => {
                 let version = version(host, path)?.unwrap_or_else(|| "no version".to_owned());
@@ -428,8 +427,11 @@ fn look_at_clients(
             (None, true) => {
                 report.warn("client", format!("{name} is connected and not on PATH"), "install it, if it is not")
             }
-            (None, false) => report.ok("client", format!("{name} is neither installed nor connected")),
+            (None, false) => {}
         }
+    }
+    if !any {
+        report.ok("client", "no client that gatelatch can connect is installed or connected");
     }
     Ok(())
 }
@@ -446,14 +448,20 @@ fn look_at_plan(client: Client, plan: Result<Plan, ConnectError>, flag: &str, re
             return false;
         }
     };
-    // The server itself would have to be added: it is not connected here.
-    let adds = |change: &&Change| matches!(change, Change::Add { key, .. } if key.ends_with(".gatelatch"));
-    let changes: Vec<&Change> = plan.files.iter().flat_map(|file| &file.changes).collect();
-    let Some(first) = plan.files.first().filter(|_| !changes.iter().any(adds)) else { return false };
-    let config = first.named.display();
+    // What has no file of the project's is told once, of the user's own.
+    let elsewhere = plan.files.is_empty() && flag.is_empty();
+    if plan.adds_server || elsewhere {
+        return false;
+    }
+    let config = plan.files.first().map_or_else(|| "its files".to_owned(), |file| file.named.display().to_string());
     let mend = format!("gatelatch connect {name}{flag} --write, then restart {name}");
     let mut whole = true;
-    for change in changes {
+    for part in &plan.by_hand {
+        whole = false;
+        let what = format!("{name} lacks something in {}", part.path.display());
+        report.fail("client", what, format!("add by hand what `gatelatch connect {name}` shows"));
+    }
+    for change in plan.changes() {
         whole = false;
         match change {
             Change::Replace { key, old, new } if key.ends_with(".command") => {
