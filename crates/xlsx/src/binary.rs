@@ -89,7 +89,10 @@ impl Binary {
                     *held = Some((sheet, guarded(complaint, || book.worksheet_range(title))?));
                 }
                 match held {
-                    Some((_, range)) => Ok(BinaryRows::Xls { range, next: 0 }),
+                    Some((_, range)) => {
+                        let (row, column) = range.start().unwrap_or_default();
+                        Ok(BinaryRows::Xls { rows: Box::new(range.rows()), row, column })
+                    }
                     None => Err(Fault::damaged("a sheet went away")),
                 }
             }
@@ -175,8 +178,10 @@ fn owned(cell: Cell<DataRef<'_>>) -> Owned {
 /// The rows of one sheet.
 pub(crate) enum BinaryRows<'a> {
     Xls {
-        range: &'a Range<Data>,
-        next: usize,
+        rows: Box<dyn Iterator<Item = &'a [Data]> + 'a>,
+        /// Where the next row begins.
+        row: u32,
+        column: u32,
     },
     Xlsb {
         next: Box<dyn FnMut() -> Result<Option<Owned>, Fault> + 'a>,
@@ -190,19 +195,23 @@ impl BinaryRows<'_> {
     /// Reads the next row that has cells; `false` at the end.
     pub(crate) fn next(&mut self, row: &mut Row) -> Result<bool, Fault> {
         match self {
-            BinaryRows::Xls { range, next } => next_of_range(range, next, row),
+            BinaryRows::Xls { rows, row: number, column } => next_of_range(rows, number, *column, row),
             BinaryRows::Xlsb { next, ahead, last } => next_of_cells(next, ahead, last, row),
         }
     }
 }
 
-fn next_of_range(range: &Range<Data>, next: &mut usize, row: &mut Row) -> Result<bool, Fault> {
-    let Some((first_row, first_column)) = range.start() else { return Ok(false) };
-    while let Some(cells) = range.rows().nth(*next) {
-        row.restart(first_row + *next as u32);
-        *next += 1;
-        for (at, data) in cells.iter().enumerate() {
-            push(row, first_column + at as u32, data)?;
+fn next_of_range<'a>(
+    rows: &mut dyn Iterator<Item = &'a [Data]>,
+    number: &mut u32,
+    first_column: u32,
+    row: &mut Row,
+) -> Result<bool, Fault> {
+    for cells in rows {
+        row.restart(*number);
+        *number += 1;
+        for (column, data) in (first_column..).zip(cells) {
+            push(row, column, data)?;
         }
         if !row.cells.is_empty() {
             return Ok(true);

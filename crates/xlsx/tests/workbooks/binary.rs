@@ -25,6 +25,17 @@ fn an_xls_keeps_every_type_and_value() {
 }
 
 #[test]
+fn a_sparse_xls_takes_as_long_as_its_grid_and_no_longer() {
+    let place = tempfile::tempdir().unwrap();
+    let cell = |row, column| biff(0x0203, &[at(row, column, 0), 1f64.to_le_bytes().to_vec()].concat());
+    let cells = [cell(0, 0), cell(65_535, 2)].concat();
+    std::fs::write(place.path().join("a.xls"), compound("Workbook", &xls_stream(&cells, &[], false))).unwrap();
+    let start = std::time::Instant::now();
+    assert_eq!(rows(place.path(), "a.xls"), json!([[1], ["", "", 1]]));
+    assert!(start.elapsed().as_secs() < 10, "{:?}", start.elapsed());
+}
+
+#[test]
 fn an_xls_that_would_take_too_much_is_refused_before_it_is_read() {
     let place = tempfile::tempdir().unwrap();
     let corner = |row, column| biff(0x0203, &[at(row, column, 0), 1f64.to_le_bytes().to_vec()].concat());

@@ -182,7 +182,7 @@ fn write(path: &std::path::Path, cells: &[(u32, u16, Cell)], inline: bool) {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 48, ..ProptestConfig::default() })]
+    #![proptest_config(ProptestConfig { cases: 48, failure_persistence: None, ..ProptestConfig::default() })]
 
     #[test]
     fn what_was_written_is_what_is_read(cells in cells(), inline in any::<bool>()) {
