@@ -5,7 +5,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
-use gatelatch_discovery::help;
+use gatelatch_discovery::help::{self, Attempt};
 use gatelatch_discovery::index::Index;
 use gatelatch_discovery::ladder::{self, Request, View};
 use gatelatch_gate::call::Call;
@@ -306,15 +306,16 @@ impl Bridge {
         let Some(entry) = self.catalog.entry(request.kind, &request.name) else {
             let of_that_name = |broken: &&Broken| broken.kind == request.kind && broken.name == request.name;
             if let Some(broken) = self.broken.iter().find(of_that_name) {
+        let attempt = Attempt { action: request.action.as_deref(), args: &request.args };
                 return Err(Box::new(answer::broken(broken)));
             }
             return Err(Box::new(
-                self.with_view(|view| Answer::usage(&help::unknown_entry(view, request.kind, &request.name))),
+                self.with_view(|view| Answer::usage(&help::wrong_entry(view, request.kind, &request.name, attempt))),
             ));
         };
         let action = request.action.as_deref();
         let Some(index) = entry.action_index(action) else {
-            return Err(Box::new(self.with_view(|view| Answer::usage(&help::unknown_action(view, entry, action)))));
+            return Err(Box::new(self.with_view(|view| Answer::usage(&help::wrong_action(view, entry, attempt)))));
         };
         let manifest = &entry.manifest.actions[index];
         let arguments =
