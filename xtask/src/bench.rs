@@ -3,6 +3,9 @@
 //! Client and floor are native code, the two sides take turns, three rounds, medians; the figures are JSON on standard
 //! output. A bench compares, it never fails: the machines are noisy.
 
+mod dataset;
+mod large;
+mod retrieval;
 pub(crate) mod xlsx;
 
 use std::fmt::Write as _;
@@ -34,6 +37,21 @@ pub(crate) fn run() -> anyhow::Result<()> {
     step("bench", &own.to_string_lossy(), &["bench-measure"], &[])
 }
 
+/// `bench retrieval …`: builds this program anew, since a debug build would tell no times, and measures.
+pub(crate) fn retrieval(words: &[&str]) -> anyhow::Result<()> {
+    let files = retrieval::Request::parse(words)?.words()?;
+    step("release build", env!("CARGO"), &["build", "--release", "--locked", "-p", "gatelatch-xtask"], &[])?;
+    let own = root().join("target/release/gatelatch-xtask");
+    let mut words = vec!["bench-retrieval"];
+    words.extend(files.iter().map(String::as_str));
+    step("bench retrieval", &own.to_string_lossy(), &words, &[])
+}
+
+/// Measures the search; runs in the release build of this program.
+pub(crate) fn measure_retrieval(words: &[&str]) -> anyhow::Result<()> {
+    retrieval::run(&retrieval::Request::parse(words)?)
+}
+
 /// Measures; runs in the release build of this program.
 pub(crate) fn measure() -> anyhow::Result<()> {
     let work = root().join("target/bench");
@@ -46,6 +64,7 @@ pub(crate) fn measure() -> anyhow::Result<()> {
         "run_tool": run_tool(&work)?,
         "start_ms": { "shipped_catalog": start(&["operator"])?, "tools_300": start(&large)? },
         "idle_rss_mib": { "shipped_catalog": resident(&["operator"])?, "tools_300": resident(&large)? },
+        "actions_10000": large::measure(&work)?,
     });
     let mut out = std::io::stdout();
     writeln!(out, "{}", serde_json::to_string_pretty(&figures)?)?;
@@ -136,35 +155,34 @@ fn resident(args: &[&str]) -> anyhow::Result<f64> {
     let mut peer = Peer::start(&binary(), args)?;
     peer.open()?;
     peer.ask(&request("capabilities", json!({})))?;
-    let status = std::fs::read_to_string(format!("/proc/{}/status", peer.child.id()))
-        .context("only Linux tells resident memory")?;
-    let line = status.lines().find_map(|line| line.strip_prefix("VmRSS:")).context("no VmRSS")?;
-    let kib: f64 = line.trim().trim_end_matches(" kB").trim().parse()?;
-    Ok((kib / 1024.0 * 100.0).round() / 100.0)
+    peer.resident()
 }
 
 /// A catalog of 300 tools with five actions of four arguments each.
 fn generate(catalog: &Path) -> anyhow::Result<()> {
     for tool in 0..TOOLS {
-        let mut text = format!(
-            "name: tool-{tool}\ndescription: Works on the records of department {tool}.\nversion: 1.0.0\nruntime: python\nentrypoint: main.py\nsecrets: []\nactions:\n"
-        );
-        for verb in ["list", "get", "search", "update", "delete"] {
-            writeln!(
-                text,
-                "  - name: {verb}-records\n    description: The action {verb} on records of department {tool}.\n    args:"
-            )?;
-            for argument in ["filter", "order", "fields", "max-results"] {
-                writeln!(
-                    text,
-                    "      - {{name: {argument}, type: string, description: The {argument} of the {verb} action}}"
-                )?;
-            }
-        }
-        write(&catalog.join(format!("tools/tool-{tool}/tool.yaml")), &text)?;
-        write(&catalog.join(format!("tools/tool-{tool}/main.py")), "print('{}')\n")?;
+        let verbs = ["list", "get", "search", "update", "delete"];
+        write_tool(catalog, tool, &verbs.map(|verb| format!("{verb}-records")))?;
     }
     Ok(())
+}
+
+/// A tool with these actions of four arguments each.
+fn write_tool(catalog: &Path, tool: usize, actions: &[String]) -> anyhow::Result<()> {
+    let mut text = format!(
+        "name: tool-{tool}\ndescription: Works on the records of department {tool}.\nversion: 1.0.0\nruntime: python\nentrypoint: main.py\nsecrets: []\nactions:\n"
+    );
+    for action in actions {
+        writeln!(text, "  - name: {action}\n    description: Does {action} for department {tool}.\n    args:")?;
+        for argument in ["filter", "order", "fields", "max-results"] {
+            writeln!(
+                text,
+                "      - {{name: {argument}, type: string, description: The {argument} that {action} is to use}}"
+            )?;
+        }
+    }
+    write(&catalog.join(format!("tools/tool-{tool}/tool.yaml")), &text)?;
+    write(&catalog.join(format!("tools/tool-{tool}/main.py")), "print('{}')\n")
 }
 
 fn write(path: &Path, text: &str) -> anyhow::Result<()> {
@@ -204,8 +222,14 @@ struct Peer {
 
 impl Peer {
     fn start(path: &Path, args: &[&str]) -> anyhow::Result<Peer> {
-        let mut child =
-            program(path).args(args).stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::null()).spawn()?;
+        Peer::start_with(path, args, &[])
+    }
+
+    fn start_with(path: &Path, args: &[&str], variables: &[(&str, &str)]) -> anyhow::Result<Peer> {
+        let mut command = program(path);
+        // The user's own cache is none of the bench's business.
+        command.args(args).env("GATELATCH_CACHE", root().join("target/bench/cache")).envs(variables.iter().copied());
+        let mut child = command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::null()).spawn()?;
         let input = child.stdin.take().context("no pipe")?;
         let output = BufReader::new(child.stdout.take().context("no pipe")?);
         Ok(Peer { child, input, output, line: String::new() })
@@ -218,6 +242,15 @@ impl Peer {
         self.ask(&hello.to_string())?;
         writeln!(self.input, r#"{{"jsonrpc":"2.0","method":"notifications/initialized"}}"#)?;
         Ok(())
+    }
+
+    /// Resident memory in MiB.
+    fn resident(&self) -> anyhow::Result<f64> {
+        let status = std::fs::read_to_string(format!("/proc/{}/status", self.child.id()))
+            .context("only Linux tells resident memory")?;
+        let line = status.lines().find_map(|line| line.strip_prefix("VmRSS:")).context("no VmRSS")?;
+        let kib: f64 = line.trim().trim_end_matches(" kB").trim().parse()?;
+        Ok((kib / 1024.0 * 100.0).round() / 100.0)
     }
 
     fn ask(&mut self, line: &str) -> anyhow::Result<String> {

@@ -16,8 +16,10 @@ const USAGE: &str = "\
 usage: cargo xtask <task>
 
   ci [--full]   everything that CI checks; --full adds every client and the long runs
-  bench xlsx    the workbook reader beside openpyxl, python-calamine and bare calamine
   bench         speed and size, side by side with a floor; JSON on standard output
+  bench xlsx    the workbook reader beside openpyxl, python-calamine and bare calamine
+  bench retrieval [--tools FILE… --queries FILE [--out RUN.jsonl]]
+                how well the search finds what is asked for, on the sets beside the repository or on these files
   codegen [--check]
                 write the reference pages; --check only compares them
   clients NAME… the third-party MCP clients against the release binary (all without a name)
@@ -33,6 +35,8 @@ fn main() -> ExitCode {
         ["codegen", "--check"] => codegen::run(true),
         ["bench"] => bench::run(),
         ["bench", "xlsx"] => bench::xlsx::run(),
+        ["bench", "retrieval", words @ ..] => bench::retrieval(words),
+        ["bench-retrieval", words @ ..] => bench::measure_retrieval(words),
         ["bench-measure"] => bench::measure(),
         ["bench-floor", bytes] => bench::floor(bytes),
         ["clients", names @ ..] => clients::run(names),

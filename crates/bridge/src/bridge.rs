@@ -2,17 +2,17 @@
 
 use std::collections::HashMap;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 use std::time::{Duration, Instant};
 
-use gatelatch_discovery::help;
+use gatelatch_discovery::help::{self, Attempt};
 use gatelatch_discovery::index::Index;
 use gatelatch_discovery::ladder::{self, Request, View};
 use gatelatch_gate::call::Call;
 use gatelatch_gate::decision::{self, Door, Policy, Ruling, Verdict};
 use gatelatch_gate::sight::Uses;
 use gatelatch_registry::arguments::Arguments;
-use gatelatch_registry::catalog::{ActionManifest, Catalog, Entry, Kind, Skill};
+use gatelatch_registry::catalog::{ActionManifest, Catalog, Effect, Entry, Kind, Skill};
 use gatelatch_runner::readiness::readiness;
 use gatelatch_runner::runner::{RunError, Runner, Steps};
 use serde_json::{Value, json};
@@ -35,8 +35,8 @@ pub struct Bridge {
     recorder: Box<dyn Recorder>,
     capabilities_max_bytes: usize,
     requests: AtomicU64,
-    /// The gate's ruling on every action: the catalog never changes, so neither do they.
-    rulings: HashMap<usize, Ruling>,
+    /// The gate's ruling on every action, once somebody has asked: the catalog never changes, so neither do they.
+    rulings: HashMap<usize, OnceLock<Ruling>>,
     /// Owned by [`Bridge::lately`] alone.
     known: Mutex<HashMap<usize, Known>>,
 }
@@ -65,6 +65,8 @@ const BELIEVED: Duration = Duration::from_secs(1);
 pub struct Parts {
     /// What it serves.
     pub catalog: Arc<Catalog>,
+    /// The search index of that same catalog.
+    pub index: Index,
     /// What is left out of it, and why.
     pub broken: Vec<Broken>,
     /// What holds for every call.
@@ -110,14 +112,9 @@ pub struct RunRequest {
 impl Bridge {
     /// Puts the parts together.
     pub fn new(parts: Parts) -> Bridge {
-        let Parts { catalog, broken, policy, uses, runner, recorder, capabilities_max_bytes } = parts;
-        let index = Index::build(&catalog);
-        let mut rulings = HashMap::new();
-        for entry in catalog.entries() {
-            for action in &entry.manifest.actions {
-                rulings.insert(place(action), decision::ruling(&catalog, entry, action));
-            }
-        }
+        let Parts { catalog, index, broken, policy, uses, runner, recorder, capabilities_max_bytes } = parts;
+        let actions = catalog.entries().iter().flat_map(|entry| &entry.manifest.actions);
+        let rulings = actions.map(|action| (place(action), OnceLock::new())).collect();
         let (requests, known) = (AtomicU64::new(0), Mutex::default());
         Bridge {
             catalog,
@@ -285,8 +282,14 @@ impl Bridge {
 
     /// The gate's ruling on one action.
     pub fn ruling(&self, entry: &Entry, action: &ActionManifest) -> Ruling {
-        let known = self.rulings.get(&place(action));
-        known.cloned().unwrap_or_else(|| decision::ruling(&self.catalog, entry, action))
+        let rule = || decision::ruling(&self.catalog, entry, action);
+        self.rulings.get(&place(action)).map_or_else(rule, |known| known.get_or_init(rule).clone())
+    }
+
+    fn effect(&self, entry: &Entry, action: &ActionManifest) -> (Effect, bool) {
+        let rule = || decision::ruling(&self.catalog, entry, action);
+        let known = |ruling: &Ruling| (ruling.effect, ruling.needs_human);
+        self.rulings.get(&place(action)).map_or_else(|| known(&rule()), |ruling| known(ruling.get_or_init(rule)))
     }
 
     /// [`Bridge::not_ready`], as it was within the last second.
@@ -303,18 +306,19 @@ impl Bridge {
 
     /// Looks up, and checks the arguments.
     fn checked(&self, request: &RunRequest) -> Result<Call, Box<Answer>> {
+        let attempt = Attempt { action: request.action.as_deref(), args: &request.args };
         let Some(entry) = self.catalog.entry(request.kind, &request.name) else {
             let of_that_name = |broken: &&Broken| broken.kind == request.kind && broken.name == request.name;
             if let Some(broken) = self.broken.iter().find(of_that_name) {
                 return Err(Box::new(answer::broken(broken)));
             }
             return Err(Box::new(
-                self.with_view(|view| Answer::usage(&help::unknown_entry(view, request.kind, &request.name))),
+                self.with_view(|view| Answer::usage(&help::wrong_entry(view, request.kind, &request.name, attempt))),
             ));
         };
         let action = request.action.as_deref();
         let Some(index) = entry.action_index(action) else {
-            return Err(Box::new(self.with_view(|view| Answer::usage(&help::unknown_action(view, entry, action)))));
+            return Err(Box::new(self.with_view(|view| Answer::usage(&help::wrong_action(view, entry, attempt)))));
         };
         let manifest = &entry.manifest.actions[index];
         let arguments =
@@ -356,13 +360,7 @@ impl Bridge {
     /// Lends discovery what the caller may see, and what is ready.
     fn with_view<T>(&self, look: impl FnOnce(&View<'_>) -> T) -> T {
         let not_ready = |entry: &Entry| self.lately(entry);
-        let effect = |entry: &Entry, action: &ActionManifest| match self.rulings.get(&place(action)) {
-            Some(ruling) => (ruling.effect, ruling.needs_human),
-            None => {
-                let ruling = decision::ruling(&self.catalog, entry, action);
-                (ruling.effect, ruling.needs_human)
-            }
-        };
+        let effect = |entry: &Entry, action: &ActionManifest| self.effect(entry, action);
         look(&View {
             catalog: &self.catalog,
             index: &self.index,

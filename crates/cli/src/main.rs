@@ -4,6 +4,7 @@
 //! what can be typed and at [`verb`] for what happens then.
 
 mod arguments;
+mod catalog;
 mod connect;
 mod exit;
 mod options;

@@ -25,7 +25,11 @@ pub(crate) const VARIABLES: &[(&str, &str)] = &[
     ("GATELATCH_DENY_IRREVERSIBLE", "1: what cannot be undone is refused even where a human has agreed"),
     ("GATELATCH_CAPABILITIES_MAX_BYTES", "over how many bytes a full schema becomes an index (default 40000)"),
     ("GATELATCH_LOG", "what is logged on standard error: error, warn, info, debug, trace, or a filter by target"),
-    ("GATELATCH_CACHE", "where compiled-in programs are unpacked (default: the user's cache folder)"),
+    (
+        "GATELATCH_CACHE",
+        "where compiled-in programs are unpacked and compiled catalogs are kept (default: the user's cache folder)",
+    ),
+    ("GATELATCH_CACHE_CATALOG", "0: a large catalog is read anew at every start, and nothing of it is kept"),
     ("GATELATCH_BIN", "set for agents: the gatelatch program to call"),
     ("GATELATCH_USES", "set for agents: what they say that they use; their calls get nothing else"),
     (
@@ -73,6 +77,8 @@ pub(crate) struct Settings {
     pub(crate) catalogs: Vec<PathBuf>,
     pub(crate) policy: Policy,
     pub(crate) capabilities_max_bytes: usize,
+    /// Whether a large catalog is kept in a compiled form for the next start.
+    pub(crate) cache_catalog: bool,
     /// A filter for the log, if one is set.
     pub(crate) log: Option<String>,
 }
@@ -124,6 +130,10 @@ impl Settings {
         // Whatever runs within a run has no human before it, even if it starts a server or a terminal of its own.
         let within_a_run = environment.variables.contains_key(RUN_VARIABLE);
         let deny = deny || within_a_run || file.deny_irreversible.unwrap_or(false);
+        let cache_catalog = match environment.variables.get("GATELATCH_CACHE_CATALOG") {
+            Some(word) => truth("GATELATCH_CACHE_CATALOG", word)?,
+            None => true,
+        };
         let max_bytes = match environment.text("GATELATCH_CAPABILITIES_MAX_BYTES") {
             Some(text) => text.parse().map_err(|_| {
                 UsageError::new(
@@ -137,6 +147,7 @@ impl Settings {
             catalogs,
             policy: Policy { asked_by, deny_irreversible: deny },
             capabilities_max_bytes: max_bytes,
+            cache_catalog,
             log: environment.text("GATELATCH_LOG").map(str::to_owned).or(file.log),
         })
     }

@@ -28,6 +28,7 @@ use gatelatch_runner::host::Host;
 use gatelatch_runner::runner::Runner;
 use serde_json::Value;
 
+use crate::catalog::Served;
 use crate::exit::{Code, UsageError};
 use crate::options::{Options, Place, Verb};
 use crate::settings::{self, Environment, Settings};
@@ -173,10 +174,12 @@ impl Road {
             None => level.to_owned(),
         };
         start_log(&filter, place.log_file.as_deref())?;
-        let Loaded { catalog, findings } = load_catalog(&settings);
-        settings::refuse_unknown_variables(&environment, &catalog)?;
         let own_program = std::env::current_exe().context("cannot find the gatelatch program itself")?;
         let cache_folder = cache_folder(&environment, &folder);
+        let catalog_cache = settings.cache_catalog.then_some(cache_folder.as_path());
+        let Served { loaded, index } = Served::open(&sources(&settings), catalog_cache, &own_program);
+        let Loaded { catalog, findings } = loaded;
+        settings::refuse_unknown_variables(&environment, &catalog)?;
         let uses = environment.variables.get(USES_VARIABLE).map(|text| Uses::from_text(text));
         let mut variables = environment.variables;
         hand_on_catalogs(&mut variables, &settings, &folder)?;
@@ -184,6 +187,7 @@ impl Road {
         let bridge = Bridge::new(Parts {
             broken: broken(&findings),
             catalog: Arc::new(catalog),
+            index,
             policy: settings.policy,
             uses,
             runner: Runner::new(host),
@@ -214,11 +218,15 @@ fn broken(findings: &[Diagnostic]) -> Vec<Broken> {
 
 /// The catalog that the settings name, or the one that ships.
 pub(crate) fn load_catalog(settings: &Settings) -> Loaded {
+    load(&sources(settings))
+}
+
+fn sources(settings: &Settings) -> Vec<Source> {
     let mut sources: Vec<Source> = settings.catalogs.iter().cloned().map(Source::Folder).collect();
     if sources.is_empty() {
         sources.push(Source::Compiled(shipped::catalog()));
     }
-    load(&sources)
+    sources
 }
 
 pub(crate) fn working_folder() -> anyhow::Result<PathBuf> {
@@ -267,7 +275,7 @@ pub(crate) fn state_folder(environment: &Environment, folder: &Path) -> PathBuf 
     system.unwrap_or_else(|| folder.join(".local/state")).join("gatelatch")
 }
 
-/// Where compiled-in programs are unpacked.
+/// Where compiled-in programs are unpacked and compiled catalogs are kept.
 pub(crate) fn cache_folder(environment: &Environment, folder: &Path) -> PathBuf {
     let home = |below: &str| environment.text("HOME").map(|home| Path::new(home).join(below));
     let own = environment.text("GATELATCH_CACHE").map(|cache| folder.join(cache));

@@ -3,6 +3,7 @@
 //! Owns the names of the tools that answers point to. Runs nothing and checks nothing. Start at [`literal`].
 
 use gatelatch_manifest::fit::fit;
+use gatelatch_registry::arguments::Arguments;
 use gatelatch_registry::catalog::{ActionManifest, ArgumentManifest, ArgumentType, Entry, Kind};
 use regex_syntax::hir::{Class, Hir, HirKind};
 use serde_json::{Map, Value, json};
@@ -38,6 +39,15 @@ pub(crate) fn capabilities(arguments: &[(&str, &str)]) -> Value {
     let arguments: Map<String, Value> =
         arguments.iter().map(|(key, value)| ((*key).to_owned(), json!(value))).collect();
     json!({"tool": "capabilities", "arguments": arguments})
+}
+
+/// The arguments that a shown call carries: those of the manifest's first example where that is a right call of at most
+/// so many bytes, else values for what is required.
+pub(crate) fn shown_args(action: &ActionManifest, most: usize) -> Map<String, Value> {
+    let example = action.examples.first().map(|example| Value::Object(example.args.clone()));
+    let example = example.filter(|args| budget::bytes(args) <= most);
+    let parsed = example.and_then(|args| Arguments::parse(action, &args).ok());
+    parsed.map_or_else(|| required_args(action), |arguments| arguments.values().clone())
 }
 
 /// Values for the required arguments: from the manifest's examples where it has some, else made up.

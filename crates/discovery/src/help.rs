@@ -3,7 +3,7 @@
 //! Owns the codes and texts of usage errors. Every suggestion is something that this caller may see: what it may not see
 //! is neither named nor counted. Values that the caller sent are never repeated in a text. Start at [`UsageError`].
 
-use gatelatch_registry::arguments::ArgumentFault;
+use gatelatch_registry::arguments::{ArgumentFault, Arguments};
 use gatelatch_registry::catalog::{ActionManifest, Entry, Kind, Skill};
 use serde_json::{Map, Value, json};
 
@@ -59,13 +59,37 @@ impl UsageError {
     }
 }
 
+/// What a wrong call asked for beside the name that is wrong: its example keeps as much of that as fits.
+#[derive(Clone, Copy, Debug)]
+pub struct Attempt<'a> {
+    /// The action, as the caller spelled it.
+    pub action: Option<&'a str>,
+    /// The raw arguments.
+    pub args: &'a Value,
+}
+
+impl Attempt<'_> {
+    const NOTHING: Attempt<'static> = Attempt { action: None, args: &Value::Null };
+}
+
 /// No visible tool, agent or skill of that name. `unknown_tool`, `unknown_agent`, `unknown_skill`.
 pub fn unknown_entry(view: &View<'_>, kind: Kind, name: &str) -> UsageError {
-    absent(view, Some(Filter::Kind(kind)), name, Purpose::Run)
+    wrong_entry(view, kind, name, Attempt::NOTHING)
+}
+
+/// The same for a call that said more than the name.
+pub fn wrong_entry(view: &View<'_>, kind: Kind, name: &str, attempt: Attempt<'_>) -> UsageError {
+    absent(view, Some(Filter::Kind(kind)), name, Purpose::Run(attempt))
 }
 
 /// No visible action of that name: `unknown_action`; or none named where there are several: `missing_action`.
 pub fn unknown_action(view: &View<'_>, entry: &Entry, action: Option<&str>) -> UsageError {
+    wrong_action(view, entry, Attempt { action, ..Attempt::NOTHING })
+}
+
+/// The same for a call that gave arguments.
+pub fn wrong_action(view: &View<'_>, entry: &Entry, attempt: Attempt<'_>) -> UsageError {
+    let Attempt { action, args } = attempt;
     let names: Vec<&str> = view.actions(entry).filter_map(|action| action.name.as_deref()).collect();
     let what = format!("{} `{}`", entry.manifest.kind.as_str(), shown(&entry.manifest.name));
     let Some(wrong) = action else {
@@ -76,7 +100,7 @@ pub fn unknown_action(view: &View<'_>, entry: &Entry, action: Option<&str>) -> U
             schema: None,
             did_you_mean: if few { named(names.iter().copied()) } else { Vec::new() },
             example: match names.first() {
-                Some(first) if few => example_of(view, entry, first),
+                Some(first) if few => example_of(view, entry, taker(view, entry, args).unwrap_or(first), args),
                 _ => Some(call::capabilities(&[("name", &entry.manifest.name)])),
             },
         }
@@ -88,11 +112,11 @@ pub fn unknown_action(view: &View<'_>, entry: &Entry, action: Option<&str>) -> U
             message: format!("{what} has a single action without a name: leave `action` out"),
             schema: None,
             did_you_mean: Vec::new(),
-            example: view.actions(entry).next().map(|only| call_of(view, entry, only)),
+            example: view.actions(entry).next().map(|only| call_of(view, entry, only, args)),
         }
         .fitted();
     };
-    let mut close = suggestion::best(wrong, names.iter().copied(), FEW);
+    let mut close = suggestion::best_fitting(wrong, names.iter().copied(), FEW, &|name| doubt(view, entry, name, args));
     let owners = owners(view, wrong, Some(entry));
     if close.is_empty() && owners.is_empty() {
         let within = Some((entry.manifest.kind, entry.manifest.name.as_str()));
@@ -112,9 +136,9 @@ pub fn unknown_action(view: &View<'_>, entry: &Entry, action: Option<&str>) -> U
         )),
     }
     let example = match (close.first(), owners.first()) {
-        (Some(name), _) => example_of(view, entry, name),
-        (None, Some(owner)) => example_of(view, owner, wrong),
-        (None, None) => example_of(view, entry, first).filter(|_| names.len() == 1),
+        (Some(name), _) => example_of(view, entry, name, args),
+        (None, Some(owner)) => example_of(view, owner, wrong, args),
+        (None, None) => example_of(view, entry, first, args).filter(|_| names.len() == 1),
     };
     let did_you_mean = if close.is_empty() && names.len() <= MANY { named(names.iter().copied()) } else { close };
     UsageError { error: "unknown_action", message, schema: None, did_you_mean, example }.fitted()
@@ -145,6 +169,12 @@ const FEW: usize = 5;
 
 /// How many names are listed where none is close.
 const MANY: usize = 12;
+
+/// An example of more bytes than this is not shown in a call.
+const LONG_ARGS: usize = 300;
+
+/// Nor are own arguments of more bytes repeated in one.
+const LONG_OWN: usize = 600;
 
 /// A name longer than this is not repeated in full.
 const LONG_NAME: usize = 80;
@@ -223,14 +253,23 @@ pub(crate) fn skill_has_no_actions(skill: &Skill) -> UsageError {
 }
 
 /// What a name was for.
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum Purpose {
-    Run,
+#[derive(Clone, Copy)]
+enum Purpose<'a> {
+    Run(Attempt<'a>),
     Look,
 }
 
+impl<'a> Purpose<'a> {
+    fn attempt(self) -> Attempt<'a> {
+        match self {
+            Purpose::Run(attempt) => attempt,
+            Purpose::Look => Attempt::NOTHING,
+        }
+    }
+}
+
 /// Nothing of that name passes the filter.
-fn absent(view: &View<'_>, filter: Option<Filter>, name: &str, purpose: Purpose) -> UsageError {
+fn absent(view: &View<'_>, filter: Option<Filter>, name: &str, purpose: Purpose<'_>) -> UsageError {
     let error = match filter {
         Some(Filter::Kind(Kind::Tool)) => "unknown_tool",
         Some(Filter::Kind(Kind::Agent)) => "unknown_agent",
@@ -239,11 +278,14 @@ fn absent(view: &View<'_>, filter: Option<Filter>, name: &str, purpose: Purpose)
     };
     let what = filter.map_or("tool, agent or skill", Filter::as_str);
     let mut message = format!("there is no {what} `{}`", shown(name));
-    let detour = other_kind(view, name).or_else(|| entry_and_action(view, name)).or_else(|| lone_action(view, name));
+    let attempt = purpose.attempt();
+    let detour = other_kind(view, name, "it", attempt)
+        .or_else(|| entry_and_action(view, name, attempt))
+        .or_else(|| lone_action(view, name, attempt));
     if let Some(detour) = detour {
         message.push_str(&format!("; {}", detour.sentence));
         let example = match purpose {
-            Purpose::Run => detour.run,
+            Purpose::Run(_) => detour.run,
             Purpose::Look => detour.look,
         };
         return UsageError { error, message, schema: None, did_you_mean: detour.names, example }.fitted();
@@ -251,6 +293,13 @@ fn absent(view: &View<'_>, filter: Option<Filter>, name: &str, purpose: Purpose)
     let entries = view.entries(filter).map(|entry| entry.manifest.name.as_str());
     let skills = view.skills(filter).map(|skill| skill.manifest.name.as_str());
     let mut close = suggestion::best(name, entries.chain(skills), FEW);
+    if close.first().is_none_or(|first| suggestion::clear(name, std::iter::once(first.as_str())).is_none())
+        && let Some(detour) = near_of_other_kind(view, filter, name, attempt)
+    {
+        message.push_str(&format!("; {}", detour.sentence));
+        let example = if matches!(purpose, Purpose::Run(_)) { detour.run } else { detour.look };
+        return UsageError { error, message, schema: None, did_you_mean: detour.names, example }.fitted();
+    }
     if close.is_empty() {
         let hits = ladder::search_filtered(view, &suggestion::spaced(name), filter, 4 * FEW);
         for entry in hits.into_iter().map(|hit| hit.entry).filter(|entry| entry.len() <= LONG_NAME) {
@@ -260,13 +309,57 @@ fn absent(view: &View<'_>, filter: Option<Filter>, name: &str, purpose: Purpose)
         }
     }
     let example = match close.first() {
-        Some(first) => Some(look_at(filter, first)),
+        Some(first) => run_of(view, filter, first, purpose).or_else(|| Some(look_at(filter, first))),
         None => {
             message.push_str("; capabilities {} lists what there is");
             Some(call::capabilities(&[("search", &suggestion::spaced(name))]))
         }
     };
     UsageError { error, message, schema: None, did_you_mean: close, example }.fitted()
+}
+
+/// The call that was meant, where a name was mistyped and the rest says which action.
+fn run_of(view: &View<'_>, filter: Option<Filter>, name: &str, purpose: Purpose<'_>) -> Option<Value> {
+    let (Purpose::Run(attempt), Some(Filter::Kind(kind))) = (purpose, filter) else { return None };
+    let entry = view.entry(kind, name)?;
+    let action = meant_action(view, entry, attempt)?;
+    Some(call_of(view, entry, action, attempt.args))
+}
+
+/// The visible action of an entry that a call means: the one that it names, nearly names, or the only one.
+fn meant_action<'e>(view: &View<'_>, entry: &'e Entry, attempt: Attempt<'_>) -> Option<&'e ActionManifest> {
+    match attempt.action {
+        Some(name) => view.action(entry, name).or_else(|| {
+            let names = view.actions(entry).filter_map(|action| action.name.as_deref());
+            let doubt = |name: &str| doubt(view, entry, name, attempt.args);
+            suggestion::best_fitting(name, names, 1, &doubt).first().and_then(|name| view.action(entry, name))
+        }),
+        None => {
+            let mut actions = view.actions(entry);
+            actions.next().filter(|_| actions.next().is_none())
+        }
+    }
+}
+
+/// What speaks against an action of a name that comes close: each way in which the arguments do not fit it, where there
+/// are any; and of two that are equally close, that it cannot be undone.
+fn doubt(view: &View<'_>, entry: &Entry, action: &str, args: &Value) -> f32 {
+    const FAULT: f32 = 0.1;
+    const MOST_FAULTS: usize = 4;
+    const TIE: f32 = 0.001;
+    let Some(action) = view.action(entry, action) else { return 0.0 };
+    let given = args.as_object().is_some_and(|args| !args.is_empty());
+    let faults = Arguments::parse(action, args).err().filter(|_| given).map_or(0, |faults| faults.len());
+    let (_, needs_human) = (view.effect)(entry, action);
+    FAULT * faults.min(MOST_FAULTS) as f32 + if needs_human { TIE } else { 0.0 }
+}
+
+/// The only visible action of an entry that takes these arguments as they are.
+fn taker<'e>(view: &View<'_>, entry: &'e Entry, args: &Value) -> Option<&'e str> {
+    args.as_object().filter(|args| !args.is_empty())?;
+    let mut takers = view.actions(entry).filter(|action| Arguments::parse(action, args).is_ok());
+    let first = takers.next().filter(|_| takers.next().is_none())?;
+    first.name.as_deref()
 }
 
 fn look_at(filter: Option<Filter>, name: &str) -> Value {
@@ -286,56 +379,64 @@ struct Detour {
 }
 
 /// The name of something of another kind.
-fn other_kind(view: &View<'_>, name: &str) -> Option<Detour> {
+fn other_kind(view: &View<'_>, name: &str, subject: &str, attempt: Attempt<'_>) -> Option<Detour> {
     let entry = [Kind::Tool, Kind::Agent].into_iter().find_map(|kind| view.entry(kind, name));
     let look = Some(call::capabilities(&[("name", name)]));
     if let Some(entry) = entry {
         let kind = entry.manifest.kind;
         let needs_human = view.actions(entry).next().is_some_and(|action| (view.effect)(entry, action).1);
-        let sentence = format!("it is {} {}: use {}", article(kind), kind.as_str(), call::door(kind, needs_human));
-        let mut actions = view.actions(entry);
-        let run = match (actions.next(), actions.next()) {
-            (Some(only), None) => Some(call_of(view, entry, only)),
-            _ => look.clone(),
+        let sentence =
+            format!("{subject} is {} {}: use {}", article(kind), kind.as_str(), call::door(kind, needs_human));
+        let run = match meant_action(view, entry, attempt) {
+            Some(meant) => Some(call_of(view, entry, meant, attempt.args)),
+            None => look.clone(),
         };
         return Some(Detour { sentence, names: vec![name.to_owned()], run, look });
     }
     view.skill(name)?;
     let read = json!({"tool": "get_skill", "arguments": {"name": name}});
     Some(Detour {
-        sentence: "it is a skill: get_skill gives its text".to_owned(),
+        sentence: format!("{subject} is a skill: get_skill gives its text"),
         names: vec![name.to_owned()],
         run: Some(read),
         look,
     })
 }
 
+/// Something of another kind whose name the wrong one clearly means.
+fn near_of_other_kind(view: &View<'_>, filter: Option<Filter>, name: &str, attempt: Attempt<'_>) -> Option<Detour> {
+    let entries = view.entries(None).map(|entry| entry.manifest.name.as_str());
+    let skills = view.skills(None).map(|skill| skill.manifest.name.as_str());
+    let meant = suggestion::clear(name, entries.chain(skills)).filter(|_| filter.is_some())?;
+    other_kind(view, meant, &format!("`{}`", shown(meant)), attempt)
+}
+
 /// `outbox.send-message`, `outbox/send-message`, `outbox:send-message`, `outbox send-message`.
-fn entry_and_action(view: &View<'_>, name: &str) -> Option<Detour> {
+fn entry_and_action(view: &View<'_>, name: &str, attempt: Attempt<'_>) -> Option<Detour> {
     let seams = name.char_indices().filter(|(_, c)| matches!(c, '.' | '/' | ':' | ' '));
     seams.into_iter().find_map(|(at, seam)| {
         let (entry, action) = (&name[..at], &name[at + seam.len_utf8()..]);
         let entry = [Kind::Tool, Kind::Agent].into_iter().find_map(|kind| view.entry(kind, entry))?;
         view.action(entry, action)?;
-        Some(detour_to(view, entry, action))
+        Some(detour_to(view, entry, action, attempt))
     })
 }
 
 /// The name of an action that exactly one visible entry has.
-fn lone_action(view: &View<'_>, name: &str) -> Option<Detour> {
+fn lone_action(view: &View<'_>, name: &str, attempt: Attempt<'_>) -> Option<Detour> {
     match owners(view, name, None).as_slice() {
-        [owner] => Some(detour_to(view, owner, name)),
+        [owner] => Some(detour_to(view, owner, name, attempt)),
         _ => None,
     }
 }
 
-fn detour_to(view: &View<'_>, entry: &Entry, action: &str) -> Detour {
+fn detour_to(view: &View<'_>, entry: &Entry, action: &str, attempt: Attempt<'_>) -> Detour {
     let kind = entry.manifest.kind;
     let name = &entry.manifest.name;
     Detour {
         sentence: format!("`{}` is an action of {} `{}`", shown(action), kind.as_str(), shown(name)),
         names: vec![name.clone()],
-        run: example_of(view, entry, action),
+        run: example_of(view, entry, action, attempt.args),
         look: Some(call::capabilities(&[("name", name), ("action", action)])),
     }
 }
@@ -346,12 +447,15 @@ fn owners<'a>(view: &View<'a>, action: &str, apart_from: Option<&Entry>) -> Vec<
     entries.filter(|entry| view.action(entry, action).is_some()).collect()
 }
 
-fn example_of(view: &View<'_>, entry: &Entry, action: &str) -> Option<Value> {
-    view.action(entry, action).map(|action| call_of(view, entry, action))
+fn example_of(view: &View<'_>, entry: &Entry, action: &str, args: &Value) -> Option<Value> {
+    view.action(entry, action).map(|action| call_of(view, entry, action, args))
 }
 
-fn call_of(view: &View<'_>, entry: &Entry, action: &ActionManifest) -> Value {
-    call::literal(view, entry, action, call::required_args(action))
+/// The call of an action with the caller's own arguments, corrected where they do not fit; where it gave none, or too
+/// many to repeat, with those that show how.
+fn call_of(view: &View<'_>, entry: &Entry, action: &ActionManifest, args: &Value) -> Value {
+    let own = fault::corrected(action, args).filter(|own| budget::bytes(&Value::Object(own.clone())) <= LONG_OWN);
+    call::literal(view, entry, action, own.unwrap_or_else(|| call::shown_args(action, LONG_ARGS)))
 }
 
 /// A name as a text repeats it.

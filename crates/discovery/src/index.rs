@@ -10,6 +10,7 @@ use std::ops::Range;
 use gatelatch_registry::catalog::{ActionManifest, Catalog, Entry, Skill};
 
 mod question;
+mod stored;
 pub(crate) mod synonym;
 mod wording;
 pub(crate) mod words;
@@ -135,7 +136,6 @@ pub(crate) struct Ranked {
 impl Index {
     /// Reads every text of the catalog that describes an action or a skill.
     pub fn build(catalog: &Catalog) -> Index {
-        synonym::prepare();
         let mut builder = Builder::default();
         for (entry_at, entry) in (0..).zip(catalog.entries()) {
             let shared = builder.entry(entry);
@@ -150,6 +150,22 @@ impl Index {
             builder.add(Target::Skill(skill_at), mentions);
         }
         builder.index()
+    }
+
+    /// The index as bytes, for [`Index::from_bytes`].
+    pub fn to_bytes(&self) -> Vec<u8> {
+        stored::put(self)
+    }
+
+    /// The index of this catalog from the bytes of an earlier one of an equal catalog; `None` for bytes that are no such
+    /// thing.
+    pub fn from_bytes(bytes: &[u8], catalog: &Catalog) -> Option<Index> {
+        stored::take(bytes, catalog)
+    }
+
+    /// Reads the tables of words, so that the first search need not.
+    pub fn prepare() {
+        synonym::prepare();
     }
 
     /// How many actions and skills it holds.
@@ -249,6 +265,16 @@ impl Index {
         }
         postings.iter().filter(|posting| population.has(posting.document)).count() as u32
     }
+}
+
+/// What the documents of a catalog's index stand for, in order.
+fn targets_of(catalog: &Catalog) -> Vec<Target> {
+    let entries = (0..).zip(catalog.entries());
+    let actions = entries.flat_map(|(entry, of)| {
+        (0..).zip(&of.manifest.actions).map(move |(action, _)| Target::Action { entry, action })
+    });
+    let skills = (0..).zip(catalog.skills()).map(|(skill, _)| Target::Skill(skill));
+    actions.chain(skills).collect()
 }
 
 fn span(ends: &[u32], at: u32) -> Option<Range<usize>> {

@@ -10,13 +10,14 @@ use std::num::NonZero;
 use std::path::PathBuf;
 
 use gatelatch_manifest::diagnostic::{self, Diagnostic, quoted};
-use gatelatch_manifest::document::{EntryManifest, UseManifest};
+use gatelatch_manifest::document::UseManifest;
 use gatelatch_manifest::nearest::nearest;
-use gatelatch_manifest::read::{self, Read};
+use gatelatch_manifest::read::{self, Beside, Read};
 use gatelatch_manifest::rule;
 
 use crate::catalog::{Catalog, CompiledFile, Entry, Kind, Skill};
 use crate::shelf::{Found, Shelf, Slot};
+use crate::store::{self, Document, Edition, Kept, Reading, Store};
 
 /// Where a catalog's files are.
 #[derive(Clone, Debug)]
@@ -39,6 +40,15 @@ pub struct Loaded {
 /// Loads catalogs. The first that holds an entry of a name wins, also where that entry has errors and is left out:
 /// whoever mends it shall not find that another ran in its place meanwhile.
 pub fn load(sources: &[Source]) -> Loaded {
+    load_through(sources, None).0
+}
+
+/// The same, without reading a manifest that the store knows; and what the next start can use.
+pub fn load_with(sources: &[Source], store: &Store) -> (Loaded, Edition) {
+    load_through(sources, Some(store))
+}
+
+fn load_through(sources: &[Source], store: Option<&Store>) -> (Loaded, Edition) {
     let mut loading = Loading::default();
     let mut slots = Vec::new();
     for source in sources {
@@ -47,10 +57,14 @@ pub fn load(sources: &[Source]) -> Loaded {
             slots.extend(shelf.slots(kind, &mut loading.findings));
         }
     }
-    for opened in open_all(slots) {
+    let mut edition = Edition::default();
+    for mut opened in open_all(slots, store) {
+        if let Some(kept) = opened.kept.take() {
+            edition.add(kept);
+        }
         loading.take(opened);
     }
-    loading.link()
+    (loading.link(), edition)
 }
 
 /// What one slot gave.
@@ -59,8 +73,10 @@ struct Opened {
     /// The kind and name that the slot claims, and its manifest; nothing where it holds none.
     claim: Option<Claim>,
     /// The document, where it has no error.
-    document: Option<Document>,
+    document: Option<Loadable>,
     findings: Vec<Diagnostic>,
+    /// What a next load can use.
+    kept: Option<Kept>,
 }
 
 struct Claim {
@@ -69,7 +85,7 @@ struct Claim {
     file: String,
 }
 
-enum Document {
+enum Loadable {
     Tool(Entry),
     Agent(Candidate),
     Skill(Skill),
@@ -82,59 +98,67 @@ struct Candidate {
 }
 
 /// Opens slots and reads what is in them, on several threads where there are many, and gives them in their order.
-fn open_all(slots: Vec<Slot>) -> Vec<Opened> {
+fn open_all(slots: Vec<Slot>, store: Option<&Store>) -> Vec<Opened> {
     /// Fewer are read faster than a thread is started.
     const WORTH_A_THREAD: usize = 24;
     const MOST_THREADS: usize = 4;
     let cores = std::thread::available_parallelism().map_or(1, NonZero::get);
     let threads = (slots.len() / WORTH_A_THREAD).min(cores).clamp(1, MOST_THREADS);
     if threads == 1 {
-        return slots.into_iter().map(open).collect();
+        return slots.into_iter().map(|slot| open(slot, store)).collect();
     }
     let share = slots.len().div_ceil(threads);
     let mut slots = slots.into_iter();
     let shares = (0..threads).map(|_| slots.by_ref().take(share).collect::<Vec<Slot>>());
     std::thread::scope(|scope| {
-        let running: Vec<_> =
-            shares.map(|share| scope.spawn(|| share.into_iter().map(open).collect::<Vec<Opened>>())).collect();
+        let open_share = |share: Vec<Slot>| share.into_iter().map(|slot| open(slot, store)).collect::<Vec<Opened>>();
+        let running: Vec<_> = shares.map(|share| scope.spawn(move || open_share(share))).collect();
         let ended = running.into_iter().map(|thread| thread.join());
         ended.flat_map(|ended| ended.unwrap_or_else(|fault| std::panic::resume_unwind(fault))).collect()
     })
 }
 
-fn open(slot: Slot) -> Opened {
+fn open(slot: Slot, store: Option<&Store>) -> Opened {
     let mut opened = Opened::default();
     let Some(found) = slot.open(&mut opened.findings) else { return opened };
-    let beside = |path: &str| found.beside(path);
-    let document = match found.kind {
-        Kind::Tool => {
-            let read = read::tool(&found.file, &found.name, &found.bytes, &beside);
-            keep(read, &mut opened).map(|manifest| Document::Tool(entry(manifest, &found)))
+    let Reading { document, findings } = match store {
+        Some(store) => {
+            let (reading, kept) = store::recall(store, &found, |beside| read(&found, beside));
+            opened.kept = Some(kept);
+            reading
         }
-        Kind::Agent => {
-            let read = read::agent(&found.file, &found.name, &found.bytes, &beside);
-            let text = String::from_utf8_lossy(&found.bytes);
-            let candidate = |manifest| Candidate { entry: entry(manifest, &found), text: text.into_owned() };
-            keep(read, &mut opened).map(candidate).map(Document::Agent)
-        }
-        Kind::Skill => {
-            let read = read::skill(&found.file, &found.name, &found.bytes, &beside);
-            let skill = |manifest| Skill { manifest, origin: found.origin.clone(), file: found.file.clone() };
-            keep(read, &mut opened).map(skill).map(Document::Skill)
-        }
+        None => read(&found, &|path| found.beside(path)),
     };
-    opened.document = document;
+    opened.findings.extend(findings);
+    let (origin, file) = (found.origin, found.file.clone());
+    opened.document = document.map(|document| match document {
+        Document::Entry(manifest) => {
+            let entry = Entry { manifest, origin, file };
+            match found.kind {
+                Kind::Agent => {
+                    Loadable::Agent(Candidate { entry, text: String::from_utf8_lossy(&found.bytes).into_owned() })
+                }
+                Kind::Tool | Kind::Skill => Loadable::Tool(entry),
+            }
+        }
+        Document::Skill(manifest) => Loadable::Skill(Skill { manifest, origin, file }),
+    });
     opened.claim = Some(Claim { kind: found.kind, name: found.name, file: found.file });
     opened
 }
 
-fn keep<T>(read: Read<T>, opened: &mut Opened) -> Option<T> {
-    opened.findings.extend(read.findings);
-    read.document
+/// Reads a manifest's YAML.
+fn read(found: &Found, beside: &dyn Fn(&str) -> Beside) -> Reading {
+    let Found { kind, name, file, bytes, .. } = found;
+    match kind {
+        Kind::Tool => reading(read::tool(file, name, bytes, beside), Document::Entry),
+        Kind::Agent => reading(read::agent(file, name, bytes, beside), Document::Entry),
+        Kind::Skill => reading(read::skill(file, name, bytes, beside), Document::Skill),
+    }
 }
 
-fn entry(manifest: EntryManifest, found: &Found) -> Entry {
-    Entry { manifest, origin: found.origin.clone(), file: found.file.clone() }
+fn reading<T>(read: Read<T>, document: impl FnOnce(T) -> Document) -> Reading {
+    Reading { document: read.document.map(document), findings: read.findings }
 }
 
 #[derive(Default)]
@@ -159,9 +183,9 @@ impl Loading {
             Vacant(free) => {
                 free.insert(file);
                 match opened.document {
-                    Some(Document::Tool(entry)) => self.tools.push(entry),
-                    Some(Document::Agent(candidate)) => self.agents.push(candidate),
-                    Some(Document::Skill(skill)) => self.skills.push(skill),
+                    Some(Loadable::Tool(entry)) => self.tools.push(entry),
+                    Some(Loadable::Agent(candidate)) => self.agents.push(candidate),
+                    Some(Loadable::Skill(skill)) => self.skills.push(skill),
                     None => {}
                 }
             }

@@ -153,19 +153,23 @@ fn open_entry(
     kind: Kind,
     findings: &mut Vec<Diagnostic>,
 ) -> Option<Found> {
-    match fs::metadata(&named) {
-        Ok(metadata) if metadata.is_dir() => {}
-        Ok(_) => {
-            findings.extend(stray_file(&named, &name, kind));
-            return None;
-        }
-        Err(error) => {
-            findings.push(unreadable(&named, &error));
-            return None;
+    let manifest = named.join(kind.file());
+    let read = read_file(&manifest);
+    // Where a manifest was read there is a folder; else it is asked what is there instead.
+    if !matches!(read, Ok(Some(_))) {
+        match fs::metadata(&named) {
+            Ok(metadata) if metadata.is_dir() => {}
+            Ok(_) => {
+                findings.extend(stray_file(&named, &name, kind));
+                return None;
+            }
+            Err(error) => {
+                findings.push(unreadable(&named, &error));
+                return None;
+            }
         }
     }
-    let manifest = named.join(kind.file());
-    match read_file(&manifest) {
+    match read {
         Ok(Some(bytes)) => {
             let file = manifest.display().to_string();
             Some(Found { kind, name, file, bytes, origin: Origin::Folder(absolute) })

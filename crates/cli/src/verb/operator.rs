@@ -4,6 +4,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use anyhow::Context;
+use gatelatch_discovery::index::Index;
 use gatelatch_manifest::diagnostic::Severity;
 use gatelatch_operator::surface::{self, Operator};
 use gatelatch_protocol::digest::tools_json;
@@ -34,6 +35,8 @@ pub(crate) fn serve(place: &Place, environment: Environment) -> anyhow::Result<C
     for finding in road.findings.iter().filter(|finding| finding.severity == Severity::Error) {
         say(&finding.to_string());
     }
+    // While the client opens the conversation.
+    std::thread::spawn(Index::prepare);
     let operator = Operator::new(road.bridge, env!("CARGO_PKG_VERSION"));
     // A child that ignores the request to end is killed a while later: the server must outlive that.
     let limits = StdioLimits { grace: SETTLING, ..StdioLimits::default() };

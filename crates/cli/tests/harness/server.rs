@@ -57,8 +57,14 @@ impl Bench {
 
     /// Starts a server.
     pub(crate) fn serve(&self, args: &[&str]) -> Server {
-        let mut child =
-            self.command(args).stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+        self.serve_with(args, &[])
+    }
+
+    /// The same with further variables.
+    pub(crate) fn serve_with(&self, args: &[&str], variables: &[(&str, &str)]) -> Server {
+        let mut command = self.command(args);
+        command.envs(variables.iter().copied());
+        let mut child = command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
         let (sender, lines) = channel();
         let stdout = BufReader::new(child.stdout.take().unwrap());
         std::thread::spawn(move || {

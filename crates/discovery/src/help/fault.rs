@@ -4,7 +4,7 @@
 //! they fit, changes one only where nothing is lost, and puts a sample where it cannot know.
 
 use gatelatch_manifest::fit::fit;
-use gatelatch_registry::arguments::{ArgumentFault, ArgumentRule};
+use gatelatch_registry::arguments::{ArgumentFault, ArgumentRule, Arguments};
 use gatelatch_registry::catalog::{ActionManifest, ArgumentManifest, ArgumentType, Entry};
 use gatelatch_registry::schema::input_schema;
 use serde_json::{Map, Number, Value, json};
@@ -63,6 +63,18 @@ pub(super) fn bad_arguments(
         }
     }
     error.unwrap_or_else(|| build(None, 0, None)).fitted()
+}
+
+/// The arguments that a caller meant for an action, under its names and of its types; nothing where it gave none.
+pub(super) fn corrected(action: &ActionManifest, raw: &Value) -> Option<Map<String, Value>> {
+    let given = given(raw);
+    if given.is_empty() {
+        return None;
+    }
+    match Arguments::parse(action, &Value::Object(given.clone())) {
+        Ok(arguments) => Some(arguments.values().clone()),
+        Err(faults) => Some(Correction::derive(action, &given, &faults).args),
+    }
 }
 
 /// The arguments as an object; text that holds one counts as one.

@@ -8,11 +8,22 @@ use crate::index::words::{self, Role};
 
 /// The names that come close, the closest first; ties by name.
 pub(super) fn best<'a>(wrong: &str, names: impl Iterator<Item = &'a str>, limit: usize) -> Vec<String> {
+    best_fitting(wrong, names, limit, &|_| 0.0)
+}
+
+/// The same, where beside the name something else speaks against one, so that it must be closer by so much.
+pub(super) fn best_fitting<'a>(
+    wrong: &str,
+    names: impl Iterator<Item = &'a str>,
+    limit: usize,
+    doubt: &dyn Fn(&str) -> f32,
+) -> Vec<String> {
     let wrong = Name::read(wrong);
     let mut close: Vec<(f32, &str)> = names
         .filter(|name| name.len() <= super::LONG_NAME)
         .map(|name| (wrong.closeness(&Name::read(name)), name))
         .filter(|(closeness, _)| *closeness >= CLOSE)
+        .map(|(closeness, name)| (closeness - doubt(name), name))
         .collect();
     close.sort_by(|(a, m), (b, n)| b.total_cmp(a).then_with(|| m.cmp(n)));
     close.dedup_by(|(_, later), (_, first)| later == first);
@@ -64,6 +75,9 @@ const CLEAR: f32 = 0.62;
 /// How much worse than the best one a suggestion may be.
 const SPREAD: f32 = 0.3;
 
+/// Texts of fewer letters in common are no misspellings of one another.
+const ALIKE: f32 = 0.66;
+
 const SYNONYM: f32 = 0.75;
 const BEGINNING: f32 = 0.8;
 
@@ -87,6 +101,8 @@ impl Name {
             return 0.0;
         }
         let letters = osa(&self.letters, &other.letters);
+        // Below that it is only the word that both have.
+        let letters = if letters >= ALIKE { letters } else { 0.0 };
         letters.max(self.overlap(other))
     }
 
@@ -124,7 +140,7 @@ fn alike((one_stem, one): &(String, String), (other_stem, other): &(String, Stri
         return BEGINNING;
     }
     let letters = osa(one, other);
-    let letters = if letters >= 0.66 { letters } else { 0.0 };
+    let letters = if letters >= ALIKE { letters } else { 0.0 };
     let meaning = if synonym::related(one_stem, other_stem) { SYNONYM } else { 0.0 };
     letters.max(meaning)
 }

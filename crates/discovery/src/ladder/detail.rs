@@ -1,6 +1,6 @@
 //! The doors `{name, action}` and `{name}`: how to call one action, and everything about one entry.
 
-use gatelatch_registry::catalog::{ActionManifest, Entry, ExampleManifest, OutputManifest, Skill};
+use gatelatch_registry::catalog::{ActionManifest, Entry, OutputManifest, Skill};
 use gatelatch_registry::schema::input_schema;
 use serde_json::{Map, Value, json};
 
@@ -10,6 +10,9 @@ use crate::call;
 
 /// The largest answer for one action, in bytes, unless its argument names alone are larger.
 const ACTION_LIMIT: usize = 2_048;
+
+/// In a full schema an example of more bytes than this gives way to sample values.
+const LONG_EXAMPLE: usize = 1_000;
 
 /// The largest index of action names, in bytes.
 const INDEX_LIMIT: usize = 12_000;
@@ -48,8 +51,17 @@ struct Step {
     description: usize,
     arguments: Shrunk,
     output: Output,
-    example: bool,
-    sample_args: bool,
+    args: Args,
+}
+
+/// What the literal call carries.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Args {
+    /// The first example's arguments, if they take at most so many bytes; else as below.
+    Example(usize),
+    /// Values for what is required.
+    Required,
+    None,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -61,24 +73,24 @@ enum Output {
     None,
 }
 
-const fn step(description: usize, arguments: Shrunk, output: Output, example: bool, sample_args: bool) -> Step {
-    Step { description, arguments, output, example, sample_args }
+const fn step(description: usize, arguments: Shrunk, output: Output, args: Args) -> Step {
+    Step { description, arguments, output, args }
 }
 
 /// From the richest to the barest. What a caller needs most goes last: the arguments, then the call.
 const DETAIL_STEPS: [Step; 12] = [
-    step(1_000, Shrunk::No, Output::Full, true, true),
-    step(600, Shrunk::No, Output::Hint(200), true, true),
-    step(300, Shrunk::No, Output::Hint(120), false, true),
-    step(300, Shrunk::Descriptions(200), Output::Hint(80), false, true),
-    step(200, Shrunk::Descriptions(100), Output::Hint(80), false, true),
-    step(160, Shrunk::Descriptions(60), Output::None, false, true),
-    step(160, Shrunk::RequiredDescriptions(60), Output::None, false, true),
-    step(160, Shrunk::Constraints, Output::None, false, true),
-    step(120, Shrunk::Types, Output::None, false, true),
-    step(80, Shrunk::Types, Output::None, false, false),
-    step(80, Shrunk::Lists, Output::None, false, false),
-    step(0, Shrunk::Lists, Output::None, false, false),
+    step(1_000, Shrunk::No, Output::Full, Args::Example(1_000)),
+    step(600, Shrunk::No, Output::Hint(200), Args::Example(600)),
+    step(300, Shrunk::No, Output::Hint(120), Args::Example(400)),
+    step(300, Shrunk::Descriptions(200), Output::Hint(80), Args::Example(400)),
+    step(200, Shrunk::Descriptions(100), Output::Hint(80), Args::Example(300)),
+    step(160, Shrunk::Descriptions(60), Output::None, Args::Example(300)),
+    step(160, Shrunk::RequiredDescriptions(60), Output::None, Args::Example(200)),
+    step(160, Shrunk::Constraints, Output::None, Args::Example(200)),
+    step(120, Shrunk::Types, Output::None, Args::Required),
+    step(80, Shrunk::Types, Output::None, Args::None),
+    step(80, Shrunk::Lists, Output::None, Args::None),
+    step(0, Shrunk::Lists, Output::None, Args::None),
 ];
 
 struct ActionDetail<'a> {
@@ -113,10 +125,11 @@ impl<'a> ActionDetail<'a> {
         if let Some(output) = self.action.output.as_ref().and_then(|output| returns(output, step.output)) {
             answer.insert("returns".to_owned(), output);
         }
-        let args = if step.sample_args { call::required_args(self.action) } else { Map::new() };
-        if let Some(example) = self.action.examples.first().filter(|example| step.example && example.args != args) {
-            answer.insert("example".to_owned(), example_value(example));
-        }
+        let args = match step.args {
+            Args::Example(most) => call::shown_args(self.action, most),
+            Args::Required => call::required_args(self.action),
+            Args::None => Map::new(),
+        };
         answer.insert("call".to_owned(), call::literal(self.view, self.entry, self.action, args));
         if needs_human {
             answer.insert("confirm".to_owned(), json!(confirm(self.entry)));
@@ -142,13 +155,6 @@ fn returns(output: &OutputManifest, how: Output) -> Option<Value> {
             let names: Vec<&str> = fields.keys().map(String::as_str).collect();
             Some(json!(budget::cut(&format!("object with {}", names.join(", ")), limit)))
         }
-    }
-}
-
-fn example_value(example: &ExampleManifest) -> Value {
-    match &example.description {
-        Some(description) => json!({"description": budget::cut(description, 200), "args": example.args}),
-        None => json!({"args": example.args}),
     }
 }
 
@@ -208,10 +214,7 @@ fn full_action(view: &View<'_>, entry: &Entry, action: &ActionManifest) -> Value
     if let Some(output) = action.output.as_ref().and_then(|output| returns(output, Output::Full)) {
         shown.insert("returns".to_owned(), output);
     }
-    let args = call::required_args(action);
-    if let Some(example) = action.examples.first().filter(|example| example.args != args) {
-        shown.insert("example".to_owned(), example_value(example));
-    }
+    let args = call::shown_args(action, LONG_EXAMPLE);
     shown.insert("call".to_owned(), call::literal(view, entry, action, args));
     Value::Object(shown)
 }

@@ -5,7 +5,7 @@
 
 use std::collections::BTreeMap;
 
-use gatelatch_registry::catalog::{Entry, Kind};
+use gatelatch_registry::catalog::{ActionManifest, Entry, Kind};
 use serde_json::{Map, Value, json};
 
 use super::{Filter, View, groups, pointers};
@@ -13,6 +13,9 @@ use crate::budget;
 
 /// The largest answer, in bytes.
 const LIMIT: usize = 12_000;
+
+/// The most bytes of one entry's list of action names.
+const MOST_ACTIONS: usize = 800;
 
 /// The compact list.
 pub(super) fn answer(view: &View<'_>, filter: Option<Filter>) -> Value {
@@ -39,6 +42,8 @@ pub(super) fn answer(view: &View<'_>, filter: Option<Filter>) -> Value {
 struct Listing {
     sections: Vec<Section>,
     actions: usize,
+    /// Whether an action is marked that needs a human.
+    marked: bool,
     next: String,
 }
 
@@ -55,8 +60,14 @@ enum Content {
 struct Line {
     name: String,
     description: String,
-    /// Empty for a skill and for a nameless action.
+    /// Empty for a skill and for a nameless action. Marked where a human is needed, unless they are too many to be shown.
     actions: Vec<String>,
+    /// The first of them, unmarked.
+    first: Option<String>,
+    /// Whether the nameless action needs a human.
+    needs_human: bool,
+    /// Whether any mark is on this line.
+    marked: bool,
 }
 
 impl Listing {
@@ -81,14 +92,18 @@ impl Listing {
                 name: skill.manifest.name.clone(),
                 description: skill.manifest.description.clone(),
                 actions: Vec::new(),
+                first: None,
+                needs_human: false,
+                marked: false,
             })
             .collect();
+        let marked = tools.iter().chain(&agents).any(|line| line.marked);
         let next = next(&tools, &agents, &skills);
         let ready = [("tools", tools), ("agents", agents), ("skills", skills)];
         let mut sections: Vec<Section> =
             ready.into_iter().map(|(key, lines)| Section { key, content: Content::Ready(lines) }).collect();
         sections.push(Section { key: "not_ready", content: Content::NotReady(not_ready) });
-        Listing { sections, actions, next }
+        Listing { sections, actions, marked, next }
     }
 
     /// What stands in the answer at every level of detail.
@@ -98,16 +113,33 @@ impl Listing {
             counts.insert(section.key.to_owned(), json!(section.count()));
         }
         counts.insert("actions".to_owned(), json!(self.actions));
-        Map::from_iter([("counts".to_owned(), Value::Object(counts)), ("next".to_owned(), json!(self.next))])
+        let mut frame = Map::from_iter([("counts".to_owned(), Value::Object(counts))]);
+        if self.marked {
+            frame.insert("legend".to_owned(), json!("! needs a human: run_tool_confirmed, run_agent_confirmed"));
+        }
+        frame.insert("next".to_owned(), json!(self.next));
+        frame
     }
 }
 
 impl Line {
     fn of(view: &View<'_>, entry: &Entry) -> Line {
+        let named: Vec<&ActionManifest> = view.actions(entry).filter(|action| action.name.is_some()).collect();
+        let names = || named.iter().filter_map(|action| action.name.as_deref());
+        let needs_human = |action: &ActionManifest| (view.effect)(entry, action).1;
+        // What is never shown needs no mark, and marks of a giant cost more than the rest of the answer.
+        let shown = names().map(|name| name.len() + 3).sum::<usize>() <= MOST_ACTIONS;
+        let marked = |action: &ActionManifest| if shown && needs_human(action) { "!" } else { "" };
+        let actions: Vec<String> =
+            named.iter().zip(names()).map(|(action, name)| format!("{name}{}", marked(action))).collect();
+        let needs_human = view.actions(entry).any(|action| action.name.is_none() && needs_human(action));
         Line {
             name: entry.manifest.name.clone(),
             description: entry.manifest.description.clone(),
-            actions: view.actions(entry).filter_map(|action| action.name.clone()).collect(),
+            first: names().next().map(str::to_owned),
+            needs_human,
+            marked: needs_human || actions.iter().zip(names()).any(|(action, name)| action != name),
+            actions,
         }
     }
 
@@ -122,6 +154,8 @@ impl Line {
             let names = json!(self.actions);
             let fits = budget::bytes(&names) <= actions;
             line.insert("actions".to_owned(), if fits { names } else { json!(self.actions.len()) });
+        } else if self.needs_human && description > 0 {
+            line.insert("!".to_owned(), json!(true));
         }
         Value::Object(line)
     }
@@ -164,7 +198,7 @@ fn ready(lines: &[Line], level: usize) -> Value {
     let names = || lines.iter().map(|line| line.name.as_str()).collect::<Vec<_>>();
     let all = |description, actions| lines.iter().map(|line| line.shown(description, actions)).collect();
     match level {
-        0 => all(240, 800),
+        0 => all(240, MOST_ACTIONS),
         1 => all(120, 300),
         2 => all(80, 0),
         3 => all(40, 0),
@@ -230,7 +264,7 @@ fn next(tools: &[Line], agents: &[Line], skills: &[Line]) -> String {
     if let Some(line) = tools.first().or(agents.first()) {
         let name = budget::cut(&line.name, 80);
         steps.push(pointers(&[("name", &name)], "shows an entry's actions and arguments"));
-        if let Some(action) = line.actions.first() {
+        if let Some(action) = &line.first {
             let action = budget::cut(action, 80);
             steps.push(pointers(&[("name", &name), ("action", &action)], "shows one action and the call to make"));
         }

@@ -7,5 +7,6 @@ mod build;
 mod child;
 mod rendering;
 mod search;
+mod stored;
 mod suggestion;
 mod visibility;

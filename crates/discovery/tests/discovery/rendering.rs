@@ -1,11 +1,11 @@
 //! What the answers look like.
 
 use gatelatch_discovery::ladder::View;
-use gatelatch_registry::catalog::Entry;
+use gatelatch_registry::catalog::{ArgumentType, Effect, Entry};
 use insta::assert_snapshot;
 use serde_json::{Value, json};
 
-use crate::build::{House, ask, ask_in, office};
+use crate::build::{Details, House, WithActions, action, arg, ask, ask_in, office, tool};
 
 /// One line for each member of the answer.
 fn shown(answer: &Value) -> String {
@@ -25,7 +25,7 @@ fn nothing_asked_lists_everything() {
     tools:
       {"name":"calendar","description":"Appointments and free time.","actions":["find-slots","book-meeting"]}
       {"name":"hello-world","description":"Greet somebody."}
-      {"name":"outbox","description":"Draft, send and list messages.","actions":["list-messages","draft-message","send-message","delete-messages"]}
+      {"name":"outbox","description":"Draft, send and list messages.","actions":["list-messages","draft-message","send-message!","delete-messages!"]}
       {"name":"xlsx","description":"Read local workbooks.","actions":["list-sheets","read-sheet"]}
     agents:
       {"name":"describe-workbook","description":"Say what a workbook holds, sheet by sheet."}
@@ -33,6 +33,7 @@ fn nothing_asked_lists_everything() {
       {"name":"read-a-workbook","description":"How to look at a workbook step by step."}
       {"name":"write-a-manifest","description":"How to write a manifest for a script."}
     counts: {"tools":4,"agents":1,"skills":2,"not_ready":0,"actions":10}
+    legend: "! needs a human: run_tool_confirmed, run_agent_confirmed"
     next: "capabilities {\"search\":\"what you want to do\"} finds actions; capabilities {\"name\":\"calendar\"} shows an entry's actions and arguments; capabilities {\"name\":\"calendar\",\"action\":\"find-slots\"} shows one action and the call to make; get_skill {\"name\":\"read-a-workbook\"} gives a skill"
     "#);
 }
@@ -46,10 +47,11 @@ fn what_is_not_ready_is_listed_apart_with_its_reason() {
     tools:
       {"name":"calendar","description":"Appointments and free time.","actions":["find-slots","book-meeting"]}
       {"name":"hello-world","description":"Greet somebody."}
-      {"name":"outbox","description":"Draft, send and list messages.","actions":["list-messages","draft-message","send-message","delete-messages"]}
+      {"name":"outbox","description":"Draft, send and list messages.","actions":["list-messages","draft-message","send-message!","delete-messages!"]}
     not_ready:
       {"kind":"tool","name":"xlsx","why":"python not found"}
     counts: {"tools":3,"agents":0,"skills":0,"not_ready":1,"actions":7}
+    legend: "! needs a human: run_tool_confirmed, run_agent_confirmed"
     next: "capabilities {\"search\":\"what you want to do\"} finds actions; capabilities {\"name\":\"calendar\"} shows an entry's actions and arguments; capabilities {\"name\":\"calendar\",\"action\":\"find-slots\"} shows one action and the call to make"
     "#);
     assert_snapshot!(shown(&ask_in(&view, json!({"search": "workbook rows"}))), @r#"
@@ -68,9 +70,10 @@ fn a_toolset_is_a_tool_with_several_actions() {
     assert_snapshot!(shown(&ask(&office(), json!({"kind": "toolset"}))), @r#"
     tools:
       {"name":"calendar","description":"Appointments and free time.","actions":["find-slots","book-meeting"]}
-      {"name":"outbox","description":"Draft, send and list messages.","actions":["list-messages","draft-message","send-message","delete-messages"]}
+      {"name":"outbox","description":"Draft, send and list messages.","actions":["list-messages","draft-message","send-message!","delete-messages!"]}
       {"name":"xlsx","description":"Read local workbooks.","actions":["list-sheets","read-sheet"]}
     counts: {"tools":3,"agents":0,"skills":0,"not_ready":0,"actions":8}
+    legend: "! needs a human: run_tool_confirmed, run_agent_confirmed"
     next: "capabilities {\"search\":\"what you want to do\"} finds actions; capabilities {\"name\":\"calendar\"} shows an entry's actions and arguments; capabilities {\"name\":\"calendar\",\"action\":\"find-slots\"} shows one action and the call to make"
     "#);
 }
@@ -107,8 +110,7 @@ fn one_action_comes_with_the_literal_call() {
     effect: "read_only"
     arguments: {"type":"object","properties":{"path":{"type":"string","description":"Workbook file"},"sheet":{"type":"string","description":"Sheet name; the first one when absent"},"max-results":{"type":"integer","description":"Cap rows returned"},"header":{"type":"boolean","description":"Whether the first row holds names"}},"required":["path"],"additionalProperties":false}
     returns: {"type":"object","properties":{"rows":{"type":"array"}}}
-    example: {"args":{"path":"budget.xlsx","sheet":"2024"}}
-    call: {"tool":"run_tool","arguments":{"tool":"xlsx","action":"read-sheet","args":{"path":"budget.xlsx"}}}
+    call: {"tool":"run_tool","arguments":{"tool":"xlsx","action":"read-sheet","args":{"path":"budget.xlsx","sheet":"2024"}}}
     "#);
 }
 
@@ -228,4 +230,29 @@ fn a_name_of_two_kinds_is_settled_by_kind() {
     }
     let answer = ask(&house, json!({"name": "report", "kind": "toolset"}));
     assert_eq!(answer["error"], "unknown_name", "{answer}");
+}
+
+#[test]
+fn a_nameless_action_that_needs_a_human_is_marked_too() {
+    let mut nap = tool("purge", "Delete everything.").alone(Vec::new());
+    nap.manifest.actions[0].effect = Some(Effect::Irreversible);
+    let list = ask(&House::new(vec![nap], Vec::new()), json!({}));
+    assert_eq!(list["tools"], json!([{"name": "purge", "description": "Delete everything.", "!": true}]));
+    assert!(list["legend"].as_str().unwrap().starts_with("! "));
+    let calm = House::new(vec![tool("look", "Look.").alone(Vec::new())], Vec::new());
+    assert_eq!(ask(&calm, json!({})).get("legend"), None);
+}
+
+#[test]
+fn the_literal_call_carries_the_first_example_where_that_is_a_right_call_and_short() {
+    let text = |name| arg(name, ArgumentType::String, "");
+    let shown = |example: Value| {
+        let find = action("find", "Find.").takes(text("word")).takes(text("where")).example(example);
+        let house = House::new(vec![tool("finder", "Finds.").has(find)], Vec::new());
+        ask(&house, json!({"name": "finder", "action": "find"}))["call"]["arguments"]["args"].clone()
+    };
+    assert_eq!(shown(json!({"word": "x", "where": "y"})), json!({"word": "x", "where": "y"}));
+    assert_eq!(shown(json!({"Word": "x"})), json!({"word": "x"}), "spelled as the manifest declares it");
+    assert_eq!(shown(json!({"word": 7})), json!({}));
+    assert_eq!(shown(json!({"word": "x".repeat(5_000)})), json!({}));
 }

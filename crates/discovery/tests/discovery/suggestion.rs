@@ -1,10 +1,10 @@
 //! Wrong names and the right ones that they find.
 
-use gatelatch_discovery::help;
-use gatelatch_registry::catalog::{Catalog, Kind};
+use gatelatch_discovery::help::{self, Attempt};
+use gatelatch_registry::catalog::{ArgumentType, Catalog, Effect, Kind};
 use serde_json::{Value, json};
 
-use crate::build::{House, WithActions, action, agent, ask, office, skill, tool};
+use crate::build::{Details, House, WithActions, action, agent, arg, ask, office, skill, tool};
 
 /// A tool of the kind that people guess at.
 fn vault() -> House {
@@ -237,4 +237,36 @@ fn an_empty_catalog_has_help_too() {
     let lone = House::new(vec![agent("a", "").alone(Vec::new())], Vec::new());
     let answer: Value = ask(&lone, json!({"name": "zzz"}));
     assert_eq!(answer["error"], "unknown_name");
+}
+
+#[test]
+fn of_names_that_are_about_as_close_the_one_is_meant_that_takes_the_arguments_and_can_be_undone() {
+    let text = |name| arg(name, ArgumentType::String, "");
+    let shop = tool("shop", "A shop.")
+        .has(action("cancel-order", "Cancel.").effect(Effect::Irreversible).needs(text("order-id")))
+        .has(action("draft-order", "Draft.").effect(Effect::Reversible).needs(text("customer")))
+        .has(action("get-order", "Get.").needs(text("order-id")).takes(text("fields")));
+    let house = House::new(vec![shop], Vec::new());
+    let meant = |args: Value| {
+        let attempt = Attempt { action: Some("place-order"), args: &args };
+        let error = help::wrong_action(&house.view(), house.entry("shop"), attempt);
+        let arguments = error.example.unwrap()["arguments"].clone();
+        (arguments["action"].as_str().unwrap().to_owned(), arguments["args"].clone())
+    };
+    assert_eq!(meant(json!({"customer": "c-1"})), ("draft-order".to_owned(), json!({"customer": "c-1"})));
+    assert_eq!(meant(json!({"order-id": "o", "fields": "x"})).0, "get-order");
+    assert_ne!(meant(json!({})).0, "cancel-order");
+}
+
+#[test]
+fn a_name_that_comes_close_to_one_of_another_kind_finds_it_with_the_arguments() {
+    let office = office();
+    let args = json!({"path": "a.xlsx"});
+    let attempt = Attempt { action: None, args: &args };
+    let error = help::wrong_entry(&office.view(), Kind::Tool, "DescribeWorkbook", attempt);
+    assert!(error.message.ends_with("`describe-workbook` is an agent: use run_agent"), "{}", error.message);
+    assert_eq!(
+        error.example.unwrap(),
+        json!({"tool": "run_agent", "arguments": {"agent": "describe-workbook", "args": args}})
+    );
 }

@@ -14,6 +14,29 @@ use serde_json::{Value, json};
 /// One tool with an action for every line of every text: `{"name", "description", "args": [{"name", "type",
 /// "description", "required"}]}`. A name that comes twice is kept once.
 pub(crate) fn catalog<'a>(texts: impl IntoIterator<Item = &'a str>) -> Result<Catalog, serde_json::Error> {
+    Ok(linked(actions(texts)?))
+}
+
+/// The same with exactly so many actions: where there are fewer they come again under further names.
+pub(crate) fn catalog_of<'a>(
+    texts: impl IntoIterator<Item = &'a str>,
+    size: usize,
+) -> Result<Catalog, serde_json::Error> {
+    let once = actions(texts)?;
+    let rounds = (1..).flat_map(|round| once.iter().map(move |action| again(action, round)));
+    let actions = if once.is_empty() { Vec::new() } else { rounds.take(size).collect() };
+    Ok(linked(actions))
+}
+
+fn again(action: &ActionManifest, round: usize) -> ActionManifest {
+    let mut action = action.clone();
+    if let (Some(name), 2..) = (&mut action.name, round) {
+        name.push_str(&format!("-{round}"));
+    }
+    action
+}
+
+fn actions<'a>(texts: impl IntoIterator<Item = &'a str>) -> Result<Vec<ActionManifest>, serde_json::Error> {
     let mut actions: Vec<ActionManifest> = Vec::new();
     let mut names = std::collections::HashSet::new();
     for line in texts.into_iter().flat_map(str::lines).filter(|line| !line.trim().is_empty()) {
@@ -22,6 +45,10 @@ pub(crate) fn catalog<'a>(texts: impl IntoIterator<Item = &'a str>) -> Result<Ca
             actions.push(action);
         }
     }
+    Ok(actions)
+}
+
+fn linked(actions: Vec<ActionManifest>) -> Catalog {
     let manifest = EntryManifest {
         kind: Kind::Tool,
         name: "catalog".to_owned(),
@@ -35,7 +62,7 @@ pub(crate) fn catalog<'a>(texts: impl IntoIterator<Item = &'a str>) -> Result<Ca
         position: Position::default(),
     };
     let origin = Origin::Compiled(std::sync::Arc::from([]));
-    Ok(Catalog::link(vec![Entry { manifest, origin, file: String::new() }], Vec::new()))
+    Catalog::link(vec![Entry { manifest, origin, file: String::new() }], Vec::new())
 }
 
 /// A question and the names that answer it.
