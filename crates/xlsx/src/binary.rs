@@ -201,8 +201,8 @@ impl BinaryRows<'_> {
     }
 }
 
-fn next_of_range<'a>(
-    rows: &mut dyn Iterator<Item = &'a [Data]>,
+fn next_of_range(
+    rows: &mut dyn Iterator<Item = &[Data]>,
     number: &mut u32,
     first_column: u32,
     row: &mut Row,
