@@ -1,11 +1,15 @@
 //! Everything that CI checks, in the order in which a fault is cheapest to find.
 
+use crate::bench;
 use crate::clients;
 use crate::codegen;
 use crate::step::step;
 
 /// The clients that every run tries; `--full` tries all.
 const CHOSEN: [&str; 4] = ["sdk-legacy", "client-dual", "py-mcp", "opencode"];
+
+/// How many mutated workbooks `--full` reads.
+const FUZZED: &str = "100000";
 
 /// Runs all checks and stops at the first that fails.
 pub(crate) fn run(full: bool) -> anyhow::Result<()> {
@@ -15,5 +19,13 @@ pub(crate) fn run(full: bool) -> anyhow::Result<()> {
     step("tests", cargo, &["test", "--workspace", "--locked"], &[])?;
     codegen::run(true)?;
     step("release build", cargo, &["build", "--release", "--locked", "--bin", "gatelatch"], &[])?;
-    clients::run(if full { &[] } else { &CHOSEN })
+    clients::run(if full { &[] } else { &CHOSEN })?;
+    if full {
+        let fuzz = ["run", "--release", "--locked", "--package", "gatelatch-xlsx", "--example", "fuzz", "--", FUZZED];
+        step("mutated workbooks", cargo, &fuzz, &[])?;
+        bench::run()?;
+        bench::retrieval(&[])?;
+        bench::xlsx::run()?;
+    }
+    Ok(())
 }
