@@ -1,7 +1,8 @@
 //! A child that is talked to line by line: a line in, a line out, until one of the two has had enough.
 //!
 //! Owns the pipes and the waiting; what a line means is the caller's. A session that is dropped kills its child with all
-//! its group, as a run does. Start at [`Session::start`].
+//! its group, as a run does. It carries no mark of a run: a mark says that nobody talks to whoever bears it. Start at
+//! [`Session::start`].
 
 use std::io;
 use std::time::Duration;
@@ -10,13 +11,11 @@ use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::process::{ChildStderr, ChildStdin, ChildStdout};
 use tokio::time::Instant;
 
-use crate::child::{Ending, Launch, SpawnError, not_started};
+use crate::child::{Ending, GRACE, Launch, SpawnError, not_started};
 use crate::group::{Group, Input, Started};
 
 /// How much is read at once.
 const CHUNK: usize = 16 * 1024;
-/// How long a child whose input ended may take over its own end before it is killed.
-const GRACE: Duration = Duration::from_secs(2);
 /// How long standard error is read on once standard output has ended.
 const LAST_WORDS: Duration = Duration::from_millis(500);
 

@@ -58,6 +58,30 @@ async fn a_session_that_is_dropped_leaves_nobody_behind() {
 }
 
 #[tokio::test]
+async fn a_session_bears_no_mark_of_a_run_of_its_own_and_hands_on_the_one_around_it() {
+    let mut session = Session::start(&shell("echo \"<$GATELATCH_RUN>\"")).unwrap();
+    assert_eq!(session.receive().await.unwrap(), "<>");
+    let mut within = shell("echo \"<$GATELATCH_RUN>\"");
+    within.env.push(("GATELATCH_RUN".into(), "outer.1".into()));
+    let mut session = Session::start(&within).unwrap();
+    assert_eq!(session.receive().await.unwrap(), "<outer.1>");
+}
+
+#[tokio::test]
+#[cfg(target_os = "linux")]
+async fn who_left_the_group_of_a_session_dies_with_it() {
+    let mut session = Session::start(&shell("setsid sh -c 'echo $$; exec sleep 1000' & wait")).unwrap();
+    let member = session.receive().await.unwrap();
+    assert!(is_alive(&member));
+    drop(session);
+    let since = Instant::now();
+    while is_alive(&member) {
+        assert!(since.elapsed() < Duration::from_secs(10), "it lives on");
+        tokio::task::yield_now().await;
+    }
+}
+
+#[tokio::test]
 async fn a_line_without_an_end_and_a_child_without_an_answer_are_errors() {
     let mut session = Session::start(&shell("head -c 400000 /dev/zero; sleep 1000")).unwrap();
     assert!(matches!(session.receive().await, Err(SessionError::LineTooLong { most: 300_000 })));

@@ -38,8 +38,15 @@ impl Group {
         let run = Run::begin();
         let mut command = command(launch, input);
         command.process_group(0);
-        if let Some((name, value)) = run.mark(&launch.env) {
-            command.env(name, value);
+        match input {
+            Input::Nothing => {
+                if let Some((name, value)) = run.mark(&launch.env) {
+                    command.env(name, value);
+                }
+            }
+            // Whoever sees the mark knows that nobody talks to it, which is not so here. Who is left over is found by
+            // being nobody else's.
+            Input::Pipe => {}
         }
         let mut child = command.spawn()?;
         let stdin = child.stdin.take();
