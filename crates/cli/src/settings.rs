@@ -91,6 +91,25 @@ impl Settings {
         named.or_else(|| folder.ancestors().map(|above| above.join(FILE)).find(|path| path.symlink_metadata().is_ok()))
     }
 
+    /// The catalogs that are named for a command typed in `folder`, be they there or not.
+    pub(crate) fn catalogs_named(
+        place: &Place,
+        environment: &Environment,
+        folder: &Path,
+    ) -> anyhow::Result<Vec<PathBuf>> {
+        let path = Settings::file(place, environment, folder);
+        let file = match &path {
+            Some(path) => read_file(&folder.join(path))?,
+            None => SettingsManifest::default(),
+        };
+        let beside = path.as_deref().and_then(Path::parent).unwrap_or(folder);
+        let catalogs = catalogs(place, environment, &file, beside);
+        for catalog in catalogs.iter().filter(|catalog| folder.join(catalog).exists()) {
+            refuse_no_catalog(catalog, &folder.join(catalog))?;
+        }
+        Ok(catalogs)
+    }
+
     /// Reads the settings for a command typed in `folder`.
     pub(crate) fn read(place: &Place, environment: &Environment, folder: &Path) -> anyhow::Result<Settings> {
         if let Some(name) = environment.unreadable.first() {
@@ -102,14 +121,7 @@ impl Settings {
             None => SettingsManifest::default(),
         };
         let beside = path.as_deref().and_then(Path::parent).unwrap_or(folder);
-        let catalogs: Vec<PathBuf> = if !place.catalog.is_empty() {
-            place.catalog.clone()
-        } else if let Some(list) = environment.text("GATELATCH_CATALOG") {
-            // An empty piece would mean the working folder, which nobody has named.
-            std::env::split_paths(list).filter(|piece| !piece.as_os_str().is_empty()).collect()
-        } else {
-            file.catalog.iter().map(|dir| beside.join(dir)).collect()
-        };
+        let catalogs = catalogs(place, environment, &file, beside);
         for catalog in &catalogs {
             refuse_no_catalog(catalog, &folder.join(catalog))?;
         }
@@ -150,6 +162,18 @@ impl Settings {
             cache_catalog,
             log: environment.text("GATELATCH_LOG").map(str::to_owned).or(file.log),
         })
+    }
+}
+
+/// Flags over the variable over the file.
+fn catalogs(place: &Place, environment: &Environment, file: &SettingsManifest, beside: &Path) -> Vec<PathBuf> {
+    if !place.catalog.is_empty() {
+        place.catalog.clone()
+    } else if let Some(list) = environment.text("GATELATCH_CATALOG") {
+        // An empty piece would mean the working folder, which nobody has named.
+        std::env::split_paths(list).filter(|piece| !piece.as_os_str().is_empty()).collect()
+    } else {
+        file.catalog.iter().map(|dir| beside.join(dir)).collect()
     }
 }
 

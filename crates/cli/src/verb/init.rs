@@ -17,11 +17,12 @@ use std::path::{Path, PathBuf};
 
 use anyhow::Context;
 use gatelatch_manifest::document::{Kind, Runtime};
+use gatelatch_manifest::effect::Effect;
 use gatelatch_manifest::read::Beside;
 use gatelatch_manifest::reference::{ACTION_NAME, ENTRY_NAME};
 use tokio_util::sync::CancellationToken;
 
-use self::draft::{Action, Draft, humanised, runtime_word};
+use self::draft::{Action, Draft, LeftOut, Stance, humanised, runtime_word, sentence};
 use self::help::Help;
 use self::probe::Probe;
 use self::program::Program;
@@ -39,12 +40,12 @@ const MOST_COMMANDS: usize = 40;
 /// Writes the manifest and tells what was inferred, what was left out and what to do next.
 pub(crate) fn init(place: &Place, environment: &Environment, options: &InitOptions) -> anyhow::Result<Code> {
     let folder = working_folder()?;
-    let settings = Settings::read(place, environment, &folder)?;
+    let catalogs = Settings::catalogs_named(place, environment, &folder)?;
     let heard = !options.yes && std::io::stdin().is_terminal() && std::io::stderr().is_terminal();
     let (mut input, mut output) = (std::io::stdin().lock(), std::io::stderr());
     let talk = if heard { Talk::with(&mut input, &mut output) } else { Talk::silent() };
-    let mut setting =
-        Setting { folder, catalog: settings.catalogs.first().cloned(), named: !place.catalog.is_empty(), talk };
+    let catalog = catalogs.first().map(|catalog| folder.join(catalog));
+    let mut setting = Setting { folder, catalog, named: !place.catalog.is_empty(), talk };
     let done = match options.kind {
         ShownKind::Tool => entry(Kind::Tool, environment, options, &mut setting),
         ShownKind::Agent => entry(Kind::Agent, environment, options, &mut setting),
@@ -85,7 +86,12 @@ impl Setting<'_> {
     /// The command with which what was written is served.
     fn served(&self, catalog: &Path) -> String {
         let set = !self.named && self.catalog.as_deref() == Some(catalog);
-        if set { "gatelatch".to_owned() } else { format!("gatelatch --catalog {}", self.shown(catalog)) }
+        let shown = self.shown(catalog).to_string();
+        match (set, shown.contains(' ')) {
+            (true, _) => "gatelatch".to_owned(),
+            (false, true) => format!("gatelatch --catalog \"{shown}\""),
+            (false, false) => format!("gatelatch --catalog {shown}"),
+        }
     }
 }
 
@@ -112,7 +118,6 @@ fn entry(
         return Err(UsageError::new(format!("no manifest for `{}` would load", program.shown), help).into());
     };
     left_out.extend(asked.into_iter().chain(given_up).chain(program.notes.iter().cloned()));
-    left_out.dedup();
     let manifest = home.folder.join(kind.file());
     if !setting.talk.agrees(&format!("write {}?", setting.shown(&manifest)))? {
         return Err(UsageError::new("nothing was written", "run it again to write it").into());
@@ -188,16 +193,17 @@ struct Told {
     whole: Help,
     /// Each command that a manifest can have, with its own help.
     commands: Vec<(String, Help)>,
-    left_out: Vec<String>,
+    left_out: Vec<LeftOut>,
 }
 
 impl Told {
-    fn into_draft(self, kind: Kind, name: &str, description: String, program: &Program) -> (Draft, Vec<String>) {
+    fn into_draft(self, kind: Kind, name: &str, description: String, program: &Program) -> (Draft, Vec<LeftOut>) {
         let mut left_out = self.left_out;
         let mut actions: Vec<Action> = Vec::new();
         for (command, help) in self.commands {
-            left_out.extend(help.left_out.into_iter().map(|what| format!("{command}: {what}")));
-            let description = help.description.unwrap_or_else(|| humanised(&command));
+            let scoped = |left: LeftOut| LeftOut { what: format!("{command} {}", left.what), ..left };
+            left_out.extend(help.left_out.into_iter().map(scoped));
+            let description = help.description.map_or_else(|| humanised(&command), |text| sentence(&text));
             actions.push(Action { name: Some(command), description, arguments: help.arguments });
         }
         if actions.is_empty() {
@@ -215,8 +221,8 @@ fn ask_program(
     environment: &Environment,
     options: &InitOptions,
     setting: &mut Setting<'_>,
-) -> anyhow::Result<(Told, Option<String>)> {
-    let unasked = |why: &str| (Told::named(&program.wanted), Some(format!("arguments: {why}")));
+) -> anyhow::Result<(Told, Option<LeftOut>)> {
+    let unasked = |why: &str| (Told::named(&program.wanted), Some(LeftOut::new("arguments", why)));
     if options.no_run {
         return Ok(unasked("the program was not started"));
     }
@@ -264,11 +270,14 @@ async fn ask_all(program: &Program, probe: &Probe, cancelled: &CancellationToken
     }
     if commands.len() > MOST_COMMANDS {
         let rest = commands.split_off(MOST_COMMANDS).len();
-        told.left_out.push(format!("{rest} more commands: name those that are wanted behind the program"));
+        told.left_out.push(LeftOut::new(
+            format!("{rest} more commands"),
+            "too many; name those that are wanted behind the program",
+        ));
     }
     for command in commands {
         if !ACTION_NAME.fits(&command.name) {
-            told.left_out.push(format!("command `{}`: that cannot be an action's name", command.name));
+            told.left_out.push(LeftOut::new(command.name, "a name that no action may have"));
             continue;
         }
         let own = probe.help(&[&command.name], cancelled).await.filter(|own| *own != text);
@@ -278,8 +287,8 @@ async fn ask_all(program: &Program, probe: &Probe, cancelled: &CancellationToken
             None => help::of_command(&text, &command.name),
         };
         let nested = !found.commands.is_empty() && own.is_some();
-        if nested || found.left_out.iter().any(|what| what == help::NESTED) {
-            told.left_out.push(format!("command `{}`: {}", command.name, help::NESTED));
+        if nested || found.left_out.iter().any(|left| left.why == help::NESTED) {
+            told.left_out.push(LeftOut::new(command.name, help::NESTED));
             continue;
         }
         found.description = command.description.or(found.description.filter(|_| own.is_some()));
@@ -300,7 +309,7 @@ fn description(
             .ok_or_else(|| UsageError::new("--description is empty", "say in one line what the entry does").into());
     }
     let found = help.description.clone().or_else(|| program.summary.clone());
-    let default = found.unwrap_or_else(|| format!("Run {}.", program.shown));
+    let default = found.map_or_else(|| format!("Run {}.", program.shown), |text| sentence(&text));
     let answer = setting.talk.ask("description", &default, &|_| None)?;
     Ok(help::described(&answer).unwrap_or(default))
 }
@@ -362,7 +371,7 @@ struct Report<'r, 't> {
     home: &'r Home,
     draft: &'r Draft,
     program: &'r Program,
-    left_out: &'r [String],
+    left_out: &'r [LeftOut],
     manifest: &'r Path,
 }
 
@@ -390,8 +399,8 @@ fn report(report: &Report<'_, '_>) -> anyhow::Result<()> {
     }
     if !left_out.is_empty() {
         print("\nleft out:")?;
-        for what in *left_out {
-            print(&format!("  {what}"))?;
+        for line in grouped(left_out) {
+            print(&format!("  {line}"))?;
         }
     }
     print("\nnext:")?;
@@ -401,15 +410,34 @@ fn report(report: &Report<'_, '_>) -> anyhow::Result<()> {
     Ok(())
 }
 
+/// What was left out, one line for each reason.
+fn grouped(left_out: &[LeftOut]) -> Vec<String> {
+    /// How many things are named for one reason.
+    const MOST: usize = 6;
+    let mut groups: Vec<(&str, Vec<&str>)> = Vec::new();
+    for LeftOut { what, why } in left_out {
+        match groups.iter_mut().find(|(known, _)| known == why) {
+            Some((_, group)) if group.contains(&what.trim()) => {}
+            Some((_, group)) => group.push(what.trim()),
+            None => groups.push((why, vec![what.trim()])),
+        }
+    }
+    let line = |(why, whats): (&str, Vec<&str>)| {
+        let named = whats.iter().take(MOST).copied().collect::<Vec<_>>().join(", ");
+        let more = whats.len().saturating_sub(MOST);
+        if more > 0 { format!("{named} and {more} more: {why}") } else { format!("{named}: {why}") }
+    };
+    groups.into_iter().map(line).collect()
+}
+
 /// One action on one line: its name, what a run of it means, its arguments.
 fn told(draft: &Draft, action: &Action) -> String {
-    use gatelatch_manifest::effect::Effect;
-    let reading = gatelatch_gate::name::NameReading::of(&draft.name, action.name.as_deref());
-    let verdict = match reading.alone().map(|says| says.effect) {
-        Some(Effect::ReadOnly) => "runs, since its name says that it only reads",
-        Some(Effect::Reversible) => "runs, since its name says that it can be undone",
-        Some(Effect::Irreversible) => "asks a human, since its name says that it cannot be undone",
-        None => "asks a human until `effect:` says what it does",
+    let verdict = match draft.stance(action) {
+        Stance::Name(Effect::ReadOnly) => "runs, since its name says that it only reads".to_owned(),
+        Stance::Name(Effect::Reversible) => "runs, since its name says that it can be undone".to_owned(),
+        Stance::Name(Effect::Irreversible) => "asks a human, since its name says that it cannot be undone".to_owned(),
+        Stance::Unsaid => "asks a human until `effect:` says what it does".to_owned(),
+        Stance::Argument(name, effect) => format!("counts as {effect}, since `{name}` may do more than its name says"),
     };
     let arguments: Vec<String> = action
         .arguments
@@ -422,7 +450,11 @@ fn told(draft: &Draft, action: &Action) -> String {
 }
 
 fn next(draft: &Draft, gatelatch: &str) -> [String; 3] {
-    let action = draft.actions.iter().find(|action| draft.says_effect(action)).or_else(|| draft.actions.first());
+    let action = draft
+        .actions
+        .iter()
+        .find(|action| matches!(draft.stance(action), Stance::Name(Effect::ReadOnly)))
+        .or_else(|| draft.actions.first());
     let mut call = format!("{gatelatch} {} {}", if draft.kind == Kind::Agent { "agent" } else { "run" }, draft.name);
     if let Some(action) = action {
         action.name.iter().for_each(|name| call.push_str(&format!(" {name}")));

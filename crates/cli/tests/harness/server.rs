@@ -37,10 +37,17 @@ impl Bench {
         std::fs::write(path, text).unwrap();
     }
 
-    #[allow(clippy::disallowed_methods, reason = "a test starts the binary under test")]
     pub(crate) fn command(&self, args: &[&str]) -> Command {
-        let mut command = Command::new(env!("CARGO_BIN_EXE_gatelatch"));
-        command.args(args).current_dir(self.folder.path()).env_clear();
+        let mut command = self.program(env!("CARGO_BIN_EXE_gatelatch"));
+        command.args(args);
+        command
+    }
+
+    /// Any program in this folder and with this environment.
+    #[allow(clippy::disallowed_methods, reason = "a test starts the binary under test")]
+    pub(crate) fn program(&self, program: &str) -> Command {
+        let mut command = Command::new(program);
+        command.current_dir(self.folder.path()).env_clear();
         command.env("PATH", std::env::var_os("PATH").unwrap()).env("HOME", self.path("home"));
         for (name, value) in &self.variables {
             command.env(name, value);

@@ -16,7 +16,7 @@ use gatelatch_manifest::nearest::fold;
 use self::layout::{Item, Layout, Section};
 use self::option::Spec;
 use self::usage::{Place, Usage};
-use super::draft::{Argument, humanised};
+use super::draft::{Argument, LeftOut, humanised};
 
 /// What a help text says.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -25,8 +25,8 @@ pub(super) struct Help {
     pub(super) arguments: Vec<Argument>,
     /// In the text's order.
     pub(super) commands: Vec<Command>,
-    /// What a manifest cannot say, or what was not understood, a fragment each.
-    pub(super) left_out: Vec<String>,
+    /// What a manifest cannot say.
+    pub(super) left_out: Vec<LeftOut>,
 }
 
 /// A command of a program: its first argument.
@@ -50,7 +50,7 @@ pub(super) fn of_command(text: &str, command: &str) -> Help {
 const ABOUT_HELP: [&str; 3] = ["help", "completion", "completions"];
 
 /// Why a command cannot be an action: only one word is passed before the arguments.
-pub(super) const NESTED: &str = "it has commands of its own, and only one word can stand before the arguments";
+pub(super) const NESTED: &str = "commands of their own, and one word alone can stand before the arguments";
 
 /// The longest description that is kept, in characters.
 const LONGEST: usize = 240;
@@ -101,7 +101,7 @@ impl Reading {
             self.add_options(&usage, command.is_some(), &mut help);
         }
         if usage.nested {
-            help.left_out.push(NESTED.to_owned());
+            help.left_out.push(LeftOut::new("", NESTED));
         }
         help
     }
@@ -115,7 +115,10 @@ impl Reading {
             }
         };
         for item in listed {
-            if let Some(name) = command_name(&item.spec) {
+            if item.text.is_empty() && item.spec.matches(',').count() > 1 {
+                // Nothing but names.
+                item.spec.split(',').filter_map(command_name).for_each(|name| add(name, None));
+            } else if let Some(name) = command_name(&item.spec) {
                 add(name, described(&remark::without(&item.text)));
             }
         }
@@ -141,7 +144,7 @@ impl Reading {
             }
             argument.required = place.required && argument.default.is_none();
             if place.repeated {
-                help.left_out.push(format!("more than one `{}`: a manifest passes one value by place", argument.name));
+                help.left_out.push(LeftOut::new(&*argument.name, option::REPEATED));
             }
             add(argument, help);
         }
@@ -199,7 +202,7 @@ fn add(mut argument: Argument, help: &mut Help) {
                 known.name.push_str("-argument");
             }
         } else {
-            help.left_out.push(format!("a second `{}`", argument.name));
+            help.left_out.push(LeftOut::new(&*argument.name, "a second one of that name"));
             return;
         }
     }
@@ -217,7 +220,7 @@ fn order_positionals(help: &mut Help) {
 
 /// The name of a listed command: `list`, `list, ls`, `list <ID>`, `pr:`.
 fn command_name(spec: &str) -> Option<&str> {
-    let first = spec.split([' ', ',', '|']).next()?.trim_end_matches(['*', ':']);
+    let first = spec.trim().split([' ', ',', '|']).next()?.trim_end_matches(['*', ':']);
     let plain = first.starts_with(|c: char| c.is_ascii_lowercase() || c.is_ascii_digit())
         && first.chars().all(|c| c.is_ascii_alphanumeric() || "-_.:".contains(c));
     plain.then_some(first)

@@ -10,12 +10,15 @@ use std::path::{Path, PathBuf};
 use gatelatch_manifest::document::Runtime;
 use gatelatch_manifest::reference::ENTRY_NAME;
 
+use super::draft::LeftOut;
 use super::help::described;
 use crate::exit::UsageError;
 use crate::settings::Environment;
 
 /// How much of a file is looked at.
 const MOST_READ: u64 = 1 << 20;
+/// Why something that a script loads stays behind.
+const UNCOPIED: &str = "loaded by the script and not copied; copy it beside the manifest too";
 /// How many files are copied for one script.
 const MOST_FILES: usize = 20;
 
@@ -40,7 +43,7 @@ pub(crate) struct Program {
     /// Whether it looks at its arguments, so that `--help` asks it and does not run it.
     pub(crate) answers_help: bool,
     /// What the author should know.
-    pub(crate) notes: Vec<String>,
+    pub(crate) notes: Vec<LeftOut>,
 }
 
 impl Program {
@@ -257,7 +260,7 @@ fn requires(text: &str) -> impl Iterator<Item = String> {
 }
 
 /// The script and, for Python and Node, the files of its folder that it loads, in turn.
-fn with_siblings(path: &Path, file: &str, text: &str, runtime: Runtime) -> (Vec<(PathBuf, String)>, Vec<String>) {
+fn with_siblings(path: &Path, file: &str, text: &str, runtime: Runtime) -> (Vec<(PathBuf, String)>, Vec<LeftOut>) {
     let folder = path.parent().unwrap_or(path);
     let mut files = vec![(path.to_owned(), file.to_owned())];
     let mut notes = Vec::new();
@@ -280,20 +283,17 @@ fn with_siblings(path: &Path, file: &str, text: &str, runtime: Runtime) -> (Vec<
                     seen.insert(sibling.clone());
                     files.push((folder.join(&sibling), sibling));
                 }
-                Some(other) => notes.push(format!("it loads `{other}`, which is not copied")),
+                Some(other) => notes.push(LeftOut::new(other, UNCOPIED)),
                 None if folder.join(&name).is_dir() && seen.insert(name.clone()) => {
-                    notes.push(format!("it loads `{name}/`, which lies beside it and is not copied: copy it too"));
+                    notes.push(LeftOut::new(format!("{name}/"), UNCOPIED));
                 }
                 None => {}
             }
         }
     }
     if runtime == Runtime::Node && folder.join("package.json").is_file() {
-        notes.push(
-            "a package.json lies beside it and is not copied: packages that it names are not found there".to_owned(),
-        );
+        notes.push(LeftOut::new("package.json", "not copied, so that packages that it names are not found"));
     }
-    notes.dedup();
     (files, notes)
 }
 
@@ -370,6 +370,6 @@ mod tests {
         let (files, notes) = with_siblings(&path, "main.py", &text, Runtime::Python);
         let names: Vec<&str> = files.iter().map(|(_, name)| name.as_str()).collect();
         assert_eq!(names, ["main.py", "one.py", "two.py"]);
-        assert!(notes[0].contains("`pack/`"), "{notes:?}");
+        assert_eq!(notes, [LeftOut::new("pack/", UNCOPIED)]);
     }
 }

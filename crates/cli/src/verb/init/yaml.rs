@@ -30,12 +30,27 @@ pub(super) fn write(lines: &[Line]) -> String {
     text
 }
 
-/// A value in one line.
-pub(super) fn inline(value: &Value) -> String {
+/// Where a text stands: a comma parts the items of a list in one line.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Place {
+    Alone,
+    Inside,
+}
+
+/// A value that has the rest of a line to itself.
+fn alone(value: &Value) -> String {
+    match value {
+        Value::String(text) => scalar(text, Place::Alone),
+        other => inline(other),
+    }
+}
+
+/// A value in one line, among others.
+fn inline(value: &Value) -> String {
     match value {
         Value::Null => "null".to_owned(),
         Value::Bool(_) | Value::Number(_) => value.to_string(),
-        Value::String(text) => scalar(text),
+        Value::String(text) => scalar(text, Place::Inside),
         Value::Array(items) => format!("[{}]", items.iter().map(inline).collect::<Vec<_>>().join(", ")),
         Value::Object(map) => flow(map),
     }
@@ -48,7 +63,7 @@ fn block(lines: &[Line], indent: usize, lead: &str, text: &mut String) {
     for line in lines {
         match line {
             Line::Comment(comment) => pushed(text, &[&before, "# ", comment]),
-            Line::Pair(key, value) => pushed(text, &[&before, key, ": ", &inline(value)]),
+            Line::Pair(key, value) => pushed(text, &[&before, key, ": ", &alone(value)]),
             Line::List(key, items) => {
                 pushed(text, &[&before, key, ":"]);
                 items.iter().for_each(|item| block(item, indent + 4, &format!("{margin}  - "), text));
@@ -69,7 +84,10 @@ fn row(map: &Map<String, Value>, indent: usize, text: &mut String) {
         return pushed(text, &[&margin, "- ", &short]);
     }
     for (number, (key, value)) in map.iter().enumerate() {
-        pushed(text, &[&margin, if number == 0 { "- " } else { "  " }, &scalar(key), ": ", &inline(value)]);
+        pushed(
+            text,
+            &[&margin, if number == 0 { "- " } else { "  " }, &scalar(key, Place::Inside), ": ", &alone(value)],
+        );
     }
 }
 
@@ -79,23 +97,32 @@ fn pushed(text: &mut String, parts: &[&str]) {
 }
 
 fn flow(map: &Map<String, Value>) -> String {
-    let pairs: Vec<String> = map.iter().map(|(key, value)| format!("{}: {}", scalar(key), inline(value))).collect();
+    let pairs: Vec<String> =
+        map.iter().map(|(key, value)| format!("{}: {}", scalar(key, Place::Inside), inline(value))).collect();
     format!("{{{}}}", pairs.join(", "))
 }
 
-fn scalar(text: &str) -> String {
-    if stands_plain(text) { text.to_owned() } else { quoted(text) }
+fn scalar(text: &str, place: Place) -> String {
+    if stands_plain(text, place) || is_version(text) { text.to_owned() } else { quoted(text) }
 }
 
-/// Stricter than YAML demands, so that the same text is plain in a block and in a flow mapping.
-fn stands_plain(text: &str) -> bool {
+/// Stricter than YAML demands.
+fn stands_plain(text: &str, place: Place) -> bool {
     /// Words that some reader of YAML takes for something else than text.
     const WORDS: [&str; 9] = ["true", "false", "null", "yes", "no", "on", "off", "y", "n"];
-    let inside = |c: char| c.is_alphanumeric() || " _-./()'+*%=<>@;!?$&^|~".contains(c);
-    text.starts_with(|c: char| c.is_ascii_alphabetic())
+    let inside =
+        |c: char| c.is_alphanumeric() || " _-./()'+*%=<>@;!?$&^|~".contains(c) || (c == ',' && place == Place::Alone);
+    // A path begins with `./` or `/`, which means nothing to YAML.
+    text.trim_start_matches("./").trim_start_matches('/').starts_with(|c: char| c.is_ascii_alphabetic())
         && !text.ends_with(' ')
         && text.chars().all(inside)
         && !WORDS.contains(&text.to_ascii_lowercase().as_str())
+}
+
+/// Three numbers, which no reader of YAML takes for one.
+fn is_version(text: &str) -> bool {
+    let digits = |part: &str| !part.is_empty() && part.bytes().all(|byte| byte.is_ascii_digit());
+    text.split('.').count() == 3 && text.split('.').all(digits)
 }
 
 fn quoted(text: &str) -> String {
@@ -203,6 +230,9 @@ mod tests {
             assert_eq!(reads(&format!("k: {}\n", inline(&json!(text))))["k"], text);
         }
         assert_eq!(inline(&json!("Cap the rows (at most 5).")), "Cap the rows (at most 5).");
+        assert_eq!(alone(&json!("a, b")), "a, b");
+        assert_eq!(inline(&json!("0.1.0")), "0.1.0");
+        assert_eq!(reads("k: 0.1.0\n")["k"], "0.1.0");
     }
 
     /// Any value, with the texts that YAML finds hard among ordinary ones.

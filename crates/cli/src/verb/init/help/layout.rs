@@ -321,11 +321,15 @@ fn is_title(text: &str, program: &str) -> bool {
     let stem =
         |name: &str| name.rsplit('/').next().unwrap_or_default().split('.').next().unwrap_or_default().to_lowercase();
     let versioned = second.is_none_or(|word| word.trim_start_matches('v').starts_with(|c: char| c.is_ascii_digit()));
-    more.is_none() && versioned && (second.is_some() || stem(first) == stem(program))
+    let own = stem(first) == stem(program);
+    let a_call = own && text.contains(['<', '[']) && !text.contains(" - ");
+    (own && versioned) || (versioned && second.is_some() && more.is_none()) || a_call
 }
 
 /// A line that only says where to look.
 fn is_reference(text: &str) -> bool {
     let lower = text.to_lowercase();
-    ["try ", "see ", "for more information", "run '", "use \""].iter().any(|start| lower.starts_with(start))
+    ["try ", "see ", "this is not ", "for more information", "run '", "use \""]
+        .iter()
+        .any(|start| lower.starts_with(start))
 }

@@ -6,7 +6,12 @@ use gatelatch_manifest::document::ArgumentType;
 use gatelatch_manifest::reference::ARGUMENT_NAME;
 use serde_json::Value;
 
-use super::super::draft::Argument;
+use super::super::draft::{Argument, LeftOut};
+
+/// Why an option is left out that takes two things.
+const SEVERAL: &str = "several values at once, and an argument is one";
+/// Why more than one of an argument is left out.
+pub(super) const REPEATED: &str = "more than one of it; one can be passed";
 
 /// A spec, read.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -70,33 +75,38 @@ impl Spec {
     }
 
     /// The argument, or why a manifest cannot have it.
-    pub(super) fn argument(&self) -> Result<Argument, String> {
-        let shown = || self.flags.first().cloned().unwrap_or_default();
+    pub(super) fn argument(&self) -> Result<Argument, LeftOut> {
+        let shown = self.flags.first().map(String::as_str).unwrap_or_default();
         let Some(name) = self.longs.iter().find(|name| ARGUMENT_NAME.fits(name)) else {
-            return Err(format!("`{}`: it has no long form, and arguments are passed as `--name`", shown()));
+            let why = if self.longs.is_empty() {
+                "no long form, and arguments are passed as `--name`"
+            } else {
+                "no name that an argument may have"
+            };
+            return Err(LeftOut::new(shown, why));
         };
         let mut argument = Argument::named(name);
         match self.values.as_slice() {
             [] => argument.kind = ArgumentType::Boolean,
             _ if self.attached => argument.kind = ArgumentType::Boolean,
-            [value] if is_tuple(value) => return Err(format!("`--{name}`: it takes several values at once")),
+            [value] if is_tuple(value) => return Err(LeftOut::new(format!("--{name}"), SEVERAL)),
             [value] => take_metavar(value, &mut argument),
             [value, more] if more.starts_with('[') => take_metavar(value, &mut argument),
             [value, range] if range == "RANGE" => take_metavar(value, &mut argument),
-            _ => return Err(format!("`--{name}`: it takes several values at once")),
+            _ => return Err(LeftOut::new(format!("--{name}"), SEVERAL)),
         }
         argument.negatable = argument.kind == ArgumentType::Boolean && self.negatable;
         Ok(argument)
     }
 
     /// What of it a manifest cannot say.
-    pub(super) fn left_out(&self) -> Option<String> {
+    pub(super) fn left_out(&self) -> Option<LeftOut> {
         let name = self.longs.first()?;
         let many = |value: &String| value.contains("...") || value.contains('…');
         if self.attached {
-            Some(format!("the value of `--{name}`: it takes one only as `--{name}=…`"))
+            Some(LeftOut::new(format!("--{name}=…"), "a value that is taken only behind `=`; the bare name is there"))
         } else if !self.values.is_empty() && (self.repeated || self.values.iter().any(many)) {
-            Some(format!("more than one `--{name}`: a manifest passes one"))
+            Some(LeftOut::new(format!("--{name}"), REPEATED))
         } else {
             None
         }

@@ -23,35 +23,99 @@ fn shown(help: &Help) -> String {
     }
     let said = |command: &Command| command.description.as_ref().map(|text| format!(" | {text}")).unwrap_or_default();
     lines.extend(help.commands.iter().map(|command| format!("command {}{}", command.name, said(command))));
-    lines.extend(help.left_out.iter().map(|what| format!("left out {what}")));
+    lines.extend(help.left_out.iter().map(|what| format!("left out {}: {}", what.what, what.why)));
     lines.join("\n")
 }
 
+/// Holds one text against what is to be read from it: `samples/NAME.txt` and `samples/OUT.out`.
+fn check(name: &str, out: &str, read: impl Fn(&str) -> Help) {
+    let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/src/verb/init/help/samples");
+    let file = |name: String| std::fs::read_to_string(format!("{folder}/{name}")).unwrap_or_default();
+    let text = file(format!("{name}.txt"));
+    assert!(!text.is_empty(), "no sample {name}");
+    let read = shown(&read(&text));
+    let expected = file(format!("{out}.out"));
+    assert_eq!(read, expected.trim_end(), "{folder}/{out}.out should be:\n{read}\n");
+}
+
+fn check_command(name: &str, command: &str) {
+    check(name, name, |text| read(text, Some(command)));
+}
+
+fn check_whole(name: &str) {
+    check(name, name, |text| read(text, None));
+}
+
 #[test]
-fn print_all() {
-    for entry in
-        std::fs::read_dir(concat!(env!("CARGO_MANIFEST_DIR"), "/src/verb/init/help/samples")).unwrap().flatten()
-    {
-        let text = std::fs::read_to_string(entry.path()).unwrap();
-        let name = entry.file_name().into_string().unwrap();
-        let command = if name.contains("list")
-            || name.starts_with("cobra-one")
-            || name.starts_with("clap-short")
-            || name.starts_with("clap-long")
-        {
-            Some("list")
-        } else if name.contains("add") || name.contains("click-one") {
-            Some("add-note")
-        } else if name.contains("typer") {
-            Some("add")
-        } else {
-            None
-        };
-        let command = if name == "argparse-list.txt" { Some("list-notes") } else { command };
-        println!("=== {name}\n{}\n", shown(&read(&text, command)));
+fn argparse_is_read_with_and_without_commands() {
+    check_whole("argparse-flat");
+    check_whole("argparse-commands");
+    check_whole("argparse-bare");
+    check_command("argparse-list", "list-notes");
+    check_command("argparse-add", "add-note");
+}
+
+#[test]
+fn clap_is_read_in_its_short_and_its_long_form() {
+    check_whole("clap-commands");
+    check_command("clap-short", "list");
+    check_command("clap-long", "list");
+}
+
+#[test]
+fn click_is_read_plain_and_in_boxes() {
+    check_whole("click-commands");
+    check_command("click-one", "add-note");
+    check_command("typer", "add");
+}
+
+#[test]
+fn gnu_and_shell_scripts_are_read() {
+    check_whole("getopt");
+    check_whole("shell");
+}
+
+#[test]
+fn docopt_tells_of_all_its_commands_at_once() {
+    check_whole("docopt");
+    for command in ["list", "book", "cancel", "floor"] {
+        check("docopt", &format!("docopt-{command}"), |text| of_command(text, command));
     }
-    let text = include_str!("samples/docopt.txt");
-    for c in ["list", "book", "cancel", "floor"] {
-        println!("=== docopt {c}\n{}\n", shown(&of_command(text, c)));
+}
+
+#[test]
+fn the_flags_of_go_are_read() {
+    check_whole("go");
+    check_whole("cobra");
+    check_command("cobra-one", "list");
+}
+
+#[test]
+fn colours_and_overstrikes_are_no_text() {
+    let help = read(
+        "\u{1b}[1mUsage:\u{1b}[0m x [OPTIONS]\n\nOptions:\n  \u{1b}[32m--n\u{8}na\u{8}ame\u{1b}[0m TEXT  Who\n",
+        None,
+    );
+    assert_eq!(shown(&help), "name string | Who");
+}
+
+#[test]
+fn a_long_description_ends_after_a_sentence() {
+    let long = format!("First sentence. {}", "word ".repeat(100));
+    assert_eq!(described(&long).unwrap(), "First sentence.");
+    assert!(described(&"word ".repeat(100)).unwrap().ends_with(" …"));
+    assert_eq!(described(" \n"), None);
+}
+
+proptest::proptest! {
+    #![proptest_config(proptest::test_runner::Config::with_cases(200))]
+
+    #[test]
+    fn no_text_is_too_strange_to_be_read(text in "([ \\-<>\\[\\](){}|.=:,a-zA-Zé…\\n]|usage:|--|  |\n\n|Options:\n|Commands:\n){0,60}") {
+        let whole = read(&text, None);
+        let _ = of_command(&text, "list");
+        for argument in &whole.arguments {
+            proptest::prop_assert!(gatelatch_manifest::reference::ARGUMENT_NAME.fits(&argument.name), "{:?}", argument);
+        }
     }
 }

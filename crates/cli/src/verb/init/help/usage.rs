@@ -3,6 +3,7 @@
 //! `[x]` may be left out, `(a|b)` and `a | b` are alternatives, `…` repeats. Start at [`Usage::of`].
 
 use gatelatch_manifest::nearest::fold;
+use gatelatch_manifest::reference::ARGUMENT_NAME;
 
 use super::option::{self, Spec};
 
@@ -133,7 +134,8 @@ impl Usage {
         }
         let undescribed = usage.flags.iter().filter_map(|(flag, _)| flag.strip_prefix("--"));
         usage.undescribed = undescribed
-            .filter(|name| values(&format!("--{name}")).is_none() && !matches!(*name, "help" | "version"))
+            .filter(|name| ARGUMENT_NAME.fits(name) && !matches!(*name, "help" | "version"))
+            .filter(|name| values(&format!("--{name}")).is_none())
             .map(str::to_owned)
             .collect();
         usage
@@ -309,7 +311,7 @@ fn is_word_of_usage(word: &str) -> bool {
 /// The brackets, bars, repetitions and words of a usage line.
 fn tokens(line: &str) -> Vec<String> {
     // `--color[=WHEN]`: what is attached belongs to the option.
-    let line = line.replace('…', "...").replace("[=", "=[");
+    let line = line.replace('…', "...").replace("[=", "=[").replace("--[no-]", "--").replace("--[no]", "--");
     let mut tokens = Vec::new();
     let mut word = String::new();
     let mut closing = None;
@@ -324,6 +326,7 @@ fn tokens(line: &str) -> Vec<String> {
             '<' => Some('>'),
             '{' => Some('}'),
             '[' if word.ends_with('=') => Some(']'),
+            '(' if word.ends_with('=') => Some(')'),
             _ => None,
         };
         let dots = c == '.' && characters.peek() == Some(&'.');
