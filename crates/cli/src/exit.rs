@@ -19,7 +19,7 @@ impl Code {
     /// Every code with its number and its meaning, for the reference page and the help.
     pub(crate) const ALL: [(Code, u8, &'static str); 8] = [
         (Code::Done, 0, "it did what was asked"),
-        (Code::Failed, 1, "the program failed, or `check` found an error"),
+        (Code::Failed, 1, "the program failed, or `check`, `doctor` or `demo` found something wrong"),
         (Code::Usage, 2, "the command, an argument or a setting is wrong"),
         (Code::ApprovalRequired, 3, "the call cannot be undone and no human has agreed"),
         (Code::Denied, 4, "the call is not allowed here, whoever agrees"),

@@ -148,7 +148,8 @@ impl Play<'_> {
         let found = self.stage.call("capabilities", json!({ "search": "read rows of a spreadsheet" })).await?;
         let best = &found.value["matches"][0];
         let text = |key: &str| best[key].as_str().unwrap_or_default();
-        let told = format!("{} {}: {}", text("name"), text("action"), text("description"));
+        let first = text("description").split_inclusive(". ").next().unwrap_or_default();
+        let told = format!("{} {}: {}", text("name"), text("action"), first.trim_end());
         let right = text("name") == "xlsx" && text("action") == "read-sheet";
         self.stage.outcome(right, &told)?;
         Ok(true)
