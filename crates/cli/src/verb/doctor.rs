@@ -24,7 +24,7 @@ use crate::connect::{self, Change, Client, ConnectError, ConnectRequest, Plan, S
 use crate::exit::Code;
 use crate::options::Place;
 use crate::settings::{self, Environment, Settings};
-use crate::verb::{cache_folder, load_catalog, print, print_json, state_folder, working_folder};
+use crate::verb::{absolute, cache_folder, load_catalog, print, print_json, state_folder, working_folder};
 
 /// How long a program may take to tell its version.
 const PATIENCE: Duration = Duration::from_secs(5);
@@ -52,7 +52,7 @@ pub(crate) fn doctor(place: &Place, environment: &Environment, as_json: bool) ->
     }
     look_at_cache(&host.cache_folder, &mut report);
     let catalogs = settings.map(|settings| settings.catalogs).unwrap_or_default();
-    look_at_clients(&host, environment, catalogs, &mut report)?;
+    look_at_clients(&host, environment, &catalogs, &mut report)?;
     report.ok("version", format!("gatelatch {} at {}", env!("CARGO_PKG_VERSION"), host.own_program.display()));
     report.print(as_json)
 }
@@ -121,7 +121,13 @@ impl Report {
             }
             print(&format!("{failures} to mend, {warnings} to look at"))?;
         }
-        Ok(if failures == 0 { Code::Done } else { Code::Failed })
+        Ok(self.code())
+    }
+
+    /// A warning is nothing that is wrong.
+    fn code(&self) -> Code {
+        let failed = self.findings.iter().any(|finding| finding.level == Level::Fail);
+        if failed { Code::Failed } else { Code::Done }
     }
 }
 
@@ -387,63 +393,69 @@ fn fault(metadata: &std::fs::Metadata) -> Option<&'static str> {
 fn look_at_clients(
     host: &Host,
     environment: &Environment,
-    catalogs: Vec<PathBuf>,
+    catalogs: &[PathBuf],
     report: &mut Report,
 ) -> anyhow::Result<()> {
+    let folder = &host.working_folder;
     let surroundings = Surroundings {
         environment: environment.variables.clone(),
-        state_folder: state_folder(environment, &host.working_folder),
-        working_folder: host.working_folder.clone(),
+        state_folder: state_folder(environment, folder),
+        working_folder: folder.clone(),
     };
-    let mut any = false;
+    let mut absent = Vec::new();
     for client in Client::ALL {
-        let name = client.as_str();
-        let installed = on_path(host, client.program());
         let plan = |scope| {
             let request = ConnectRequest {
                 client,
                 scope,
                 server: "gatelatch".to_owned(),
                 program: host.own_program.clone(),
-                catalogs: catalogs.clone(),
+                catalogs: catalogs.iter().map(|catalog| absolute(folder, catalog)).collect(),
             };
             connect::plan(&request, &surroundings)
         };
-        let plans = [(Scope::Project, ""), (Scope::Global, " --global")].map(|(scope, flag)| (plan(scope), flag));
         let mut connected = false;
-        for (plan, flag) in plans {
-            connected |= look_at_plan(client, plan, flag, report);
+        for (scope, flag) in [(Scope::Project, ""), (Scope::Global, " --global")] {
+            connected |= look_at_plan(client, plan(scope), flag, report);
         }
-        any |= installed.is_some() || connected;
-        match (&installed, connected) {
-            (Some(path), _) => {
-                let version = version(host, path)?.unwrap_or_else(|| "no version".to_owned());
-                report.ok("version", format!("{name} {version} at {}", path.display()));
-                if !connected {
-                    let mend = format!("gatelatch connect {name} --write");
-                    report.warn("client", format!("{name} is installed and not connected"), mend);
-                }
-            }
-            (None, true) => {
-                report.warn("client", format!("{name} is connected and not on PATH"), "install it, if it is not")
-            }
-            (None, false) => {}
+        match on_path(host, client.program()) {
+            Some(path) => look_at_client(host, client, &path, connected, report)?,
+            None if connected => {}
+            None => absent.push(client.as_str()),
         }
     }
-    if !any {
-        report.ok("client", "no client that gatelatch can connect is installed or connected");
+    if !absent.is_empty() {
+        report.ok("client", format!("neither connected nor on PATH: {}", absent.join(", ")));
+    }
+    Ok(())
+}
+
+/// Tells of a client that is installed.
+fn look_at_client(
+    host: &Host,
+    client: Client,
+    path: &Path,
+    connected: bool,
+    report: &mut Report,
+) -> anyhow::Result<()> {
+    let (name, title) = (client.as_str(), client.title());
+    let version = version(host, path)?.unwrap_or_else(|| "does not tell its version".to_owned());
+    report.ok("version", format!("{title}: {version} at {}", path.display()));
+    if !connected {
+        let mend = format!("gatelatch connect {name} --write");
+        report.warn("client", format!("{title} is installed and not connected"), mend);
     }
     Ok(())
 }
 
 /// Tells of one configuration of a client; whether Gatelatch is in it.
 fn look_at_plan(client: Client, plan: Result<Plan, ConnectError>, flag: &str, report: &mut Report) -> bool {
-    let name = client.as_str();
+    let title = client.title();
     let plan = match plan {
         Ok(plan) => plan,
         Err(ConnectError::NoHome) => return false,
         Err(error) => {
-            let what = format!("{name}: {}", one_line(&error.to_string()));
+            let what = format!("{title}: {}", one_line(&error.to_string()));
             report.fail("client", what, error.help().unwrap_or("mend the client's configuration"));
             return false;
         }
@@ -453,49 +465,71 @@ fn look_at_plan(client: Client, plan: Result<Plan, ConnectError>, flag: &str, re
     if plan.adds_server || elsewhere {
         return false;
     }
-    let config = plan.files.first().map_or_else(|| "its files".to_owned(), |file| file.named.display().to_string());
-    let mend = format!("gatelatch connect {name}{flag} --write, then restart {name}");
-    let mut whole = true;
-    for part in &plan.by_hand {
-        whole = false;
-        let what = format!("{name} lacks something in {}", part.path.display());
-        report.fail("client", what, format!("add by hand what `gatelatch connect {name}` shows"));
+    let mend = format!("gatelatch connect {}{flag} --write, then restart {title}", client.as_str());
+    let before = report.findings.len();
+    for file in &plan.files {
+        let place = file.named.display().to_string();
+        file.changes.iter().for_each(|change| look_at_change(title, change, &place, &mend, report));
     }
-    for change in plan.changes() {
-        whole = false;
-        match change {
-            Change::Replace { key, old, new } if key.ends_with(".command") => {
-                let other = first_word(old);
-                if other == first_word(new) {
-                    report.warn("client", format!("{name} starts another catalog: {old} in {config}"), &*mend);
-                } else if Path::new(&other).is_file() || !other.contains('/') {
-                    report.warn("client", format!("{name} starts another gatelatch: {other} in {config}"), &*mend);
-                } else {
-                    report.fail("client", format!("{name} starts {other}, which is not there, in {config}"), &*mend);
-                }
-            }
-            other => report.fail("client", format!("{name} lacks something in {config}: {other}"), &*mend),
-        }
+    for piece in &plan.by_hand {
+        let what = format!("{title} lacks something in {}", piece.path.display());
+        report.fail("client", what, format!("gatelatch connect {} shows the lines to add", client.as_str()));
     }
     for warning in &plan.warnings {
-        whole = false;
-        report.fail("client", format!("{name}: {warning}"), "mend the rule that is named");
+        report.fail("client", format!("{title}: {warning}"), "mend the rule that is named");
     }
-    if whole {
-        report.ok("client", format!("{name} starts this gatelatch and asks before the confirmed tools: {config}"));
+    if report.findings.len() == before {
+        let place = plan.files.first().map(|file| format!(": {}", file.named.display())).unwrap_or_default();
+        report.ok("client", format!("{title} starts this gatelatch and asks before the confirmed tools{place}"));
     }
     true
 }
 
-/// The program of a command written as a JSON array.
+/// Tells of one thing that connecting again would change.
+fn look_at_change(title: &str, change: &Change, place: &str, mend: &str, report: &mut Report) {
+    match change {
+        Change::Replace { key, old, new } if key.ends_with(".command") && first_word(old) != first_word(new) => {
+            let other = first_word(old);
+            if Path::new(&other).is_absolute() && !Path::new(&other).is_file() {
+                report.fail("client", format!("{title} starts {other}, which is not there: {place}"), mend);
+            } else {
+                report.warn("client", format!("{title} starts another gatelatch, {other}: {place}"), mend);
+            }
+        }
+        Change::Replace { key, .. } if key.ends_with(".command") || key.ends_with(".args") => {
+            report.warn(
+                "client",
+                format!("{title} starts gatelatch with other arguments than hold here: {place}"),
+                mend,
+            );
+        }
+        // What makes it ask; without the rest it only asks too often.
+        other if other.to_string().contains("confirmed") => {
+            report.fail("client", format!("{title} may not ask before a confirmed tool in {place}: {other}"), mend);
+        }
+        other => report.warn("client", format!("{title} lacks something in {place}: {other}"), mend),
+    }
+}
+
+/// The program of a command: a JSON array, or text.
 fn first_word(command: &str) -> String {
-    let words = serde_json::from_str::<Vec<String>>(command).unwrap_or_default();
-    words.into_iter().next().unwrap_or_else(|| command.to_owned())
+    match serde_json::from_str::<Value>(command) {
+        Ok(Value::String(program)) => program,
+        Ok(Value::Array(words)) => words.first().and_then(Value::as_str).unwrap_or_default().to_owned(),
+        _ => command.to_owned(),
+    }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_command_is_told_by_its_program_however_the_client_writes_it() {
+        assert_eq!(first_word(r#"["/a b/gatelatch","operator"]"#), "/a b/gatelatch");
+        assert_eq!(first_word(r#""/a b/gatelatch""#), "/a b/gatelatch");
+        assert_eq!(first_word("another kind of server"), "another kind of server");
+    }
 
     #[test]
     fn versions_compare_as_numbers() {
@@ -510,8 +544,8 @@ mod tests {
         let mut report = Report::default();
         report.ok("version", "x");
         report.warn("client", "x", "y");
-        assert_eq!(report.print(true).unwrap(), Code::Done);
+        assert_eq!(report.code(), Code::Done);
         report.fail("cache", "x", "y");
-        assert_eq!(report.print(true).unwrap(), Code::Failed);
+        assert_eq!(report.code(), Code::Failed);
     }
 }
