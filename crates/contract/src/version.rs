@@ -26,32 +26,39 @@ pub enum SurfaceVersionError {
     NotPlain(String),
 }
 
+/// A move from one version to another.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Move {
+    /// The version of the lock file.
+    pub locked: SurfaceVersion,
+    /// The version of the declaration.
+    pub written: SurfaceVersion,
+    /// The least version that suffices.
+    pub least: SurfaceVersion,
+}
+
 /// Why a version does not suit its change.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum MoveError {
     /// It moved too little.
     #[error(
-        "surface version `{written}` is too small after `{locked}`: {change}; help: set `surface_version: {least}`"
+        "surface version `{}` is too small after `{}`: {change}; help: set `surface_version: {}`",
+        step.written, step.locked, step.least
     )]
     TooSmall {
-        /// The version of the lock file.
-        locked: SurfaceVersion,
-        /// The version of the declaration.
-        written: SurfaceVersion,
-        /// The least version that suffices.
-        least: SurfaceVersion,
+        /// The move.
+        step: Box<Move>,
         /// The first of the largest changes.
         change: Box<Change>,
     },
     /// It went back.
-    #[error("surface version `{written}` is older than `{locked}`; help: set `surface_version: {least}`")]
+    #[error(
+        "surface version `{}` is older than `{}`; help: set `surface_version: {}`",
+        step.written, step.locked, step.least
+    )]
     Backwards {
-        /// The version of the lock file.
-        locked: SurfaceVersion,
-        /// The version of the declaration.
-        written: SurfaceVersion,
-        /// The least version that suffices.
-        least: SurfaceVersion,
+        /// The move.
+        step: Box<Move>,
     },
 }
 
@@ -90,11 +97,11 @@ impl SurfaceVersion {
     /// When it moved too little for the difference, or went back.
     pub fn check_move(&self, written: &SurfaceVersion, diff: &Diff) -> Result<(), MoveError> {
         let least = diff.level().map_or_else(|| self.clone(), |level| self.least_after(level));
-        let (locked, newer) = (self.clone(), written.clone());
+        let step = || Box::new(Move { locked: self.clone(), written: written.clone(), least: least.clone() });
         match diff.largest() {
-            _ if written < self => Err(MoveError::Backwards { locked, written: newer, least }),
+            _ if written < self => Err(MoveError::Backwards { step: step() }),
             Some(change) if *written < least => {
-                Err(MoveError::TooSmall { locked, written: newer, least, change: Box::new(change.clone()) })
+                Err(MoveError::TooSmall { step: step(), change: Box::new(change.clone()) })
             }
             _ => Ok(()),
         }
@@ -171,7 +178,7 @@ mod tests {
         assert_eq!(version("1.2.3").check_move(&version("1.2.3"), &same), Ok(()));
         assert_eq!(version("1.2.3").check_move(&version("1.2.4"), &same), Ok(()));
         let error = version("1.2.3").check_move(&version("1.2.2"), &same).unwrap_err();
-        assert!(matches!(error, MoveError::Backwards { ref least, .. } if *least == version("1.2.3")));
+        assert!(matches!(error, MoveError::Backwards { ref step } if step.least == version("1.2.3")));
     }
 
     #[test]

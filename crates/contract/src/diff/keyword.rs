@@ -117,6 +117,7 @@ pub(super) fn types_are_disjoint(judge: &mut Judge<'_>, old: &Map<String, Value>
     disjoint
 }
 
+type Keywords = Map<String, Value>;
 type Values<'a> = (Option<&'a Value>, Option<&'a Value>);
 
 fn types(judge: &mut Judge<'_>, values: Values<'_>) {
@@ -167,7 +168,7 @@ fn between_sets<T: Ord>(old: &BTreeSet<T>, new: &BTreeSet<T>) -> Effect {
 
 fn verb(effect: Effect) -> &'static str {
     match effect {
-        Effect::None => "is written differently,",
+        Effect::None | Effect::Same => "is written differently,",
         Effect::Narrows => "was narrowed",
         Effect::Widens => "was widened",
         Effect::Replaces => "was changed",
@@ -386,10 +387,7 @@ fn places(judge: &mut Judge<'_>, key: &str, values: Values<'_>) {
 }
 
 /// The maps of two keywords whose values are schemas by name; none if one is something else.
-pub(super) fn maps<'a>(
-    values: Values<'a>,
-    empty: &'a Map<String, Value>,
-) -> Option<(&'a Map<String, Value>, &'a Map<String, Value>)> {
+pub(super) fn maps<'a>(values: Values<'a>, empty: &'a Keywords) -> Option<(&'a Keywords, &'a Keywords)> {
     let map = |value: Option<&'a Value>| value.map_or(Some(empty), Value::as_object);
     Some((map(values.0)?, map(values.1)?))
 }

@@ -43,12 +43,12 @@ fn added(judge: &mut Judge<'_>, name: &str, schema: &Value, old: &Keywords, new:
         Side::Input if is_required => {
             return judge.tell_as(Level::Major, format!("there is a new required argument `{shown}`"));
         }
-        Side::Input => judge.tell_as(Level::Minor, format!("there is a new optional argument `{shown}`")),
+        Side::Input => judge.tell_as_minor(format!("there is a new optional argument `{shown}`")),
         Side::Output if old.get("additionalProperties") == Some(&Value::Bool(false)) => {
             let what = format!("there is a new output field `{shown}`, and the old schema allowed none but its own");
             return judge.tell_as(Level::Major, what);
         }
-        Side::Output => judge.tell_as(Level::Minor, format!("there is a new output field `{shown}`")),
+        Side::Output => judge.tell_as_minor(format!("there is a new output field `{shown}`")),
     }
     // It had a schema before, by another keyword.
     match old.get("additionalProperties") {
@@ -96,7 +96,7 @@ pub(super) fn additional(judge: &mut Judge<'_>, values: (Option<&Value>, Option<
     let property = judge.side.property();
     judge.at(&["additionalProperties"], |judge| match (old, new) {
         (old, new) if is_open(old) && is_open(new) => {
-            judge.tell(Effect::None, "that others are allowed is written differently");
+            judge.tell(Effect::Same, "that others are allowed is written differently");
         }
         (old, Value::Bool(false)) if is_open(old) => {
             judge.tell(Effect::Narrows, format!("an {property} that is not listed is not allowed any more"));

@@ -25,8 +25,10 @@ pub(super) enum Side {
 /// What a change does to the set of values.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Effect {
-    /// Nothing.
+    /// Nothing, and nobody else's effect either: a text.
     None,
+    /// Nothing. It is another keyword's business all the same: what `unevaluatedProperties` leaves out, for one.
+    Same,
     /// It shrinks.
     Narrows,
     /// It grows.
@@ -38,7 +40,7 @@ pub(super) enum Effect {
 impl Side {
     fn level(self, effect: Effect) -> Level {
         match (self, effect) {
-            (_, Effect::None) => Level::Patch,
+            (_, Effect::None | Effect::Same) => Level::Patch,
             (Side::Input, Effect::Widens) | (Side::Output, Effect::Narrows) => Level::Minor,
             (Side::Input, Effect::Narrows) | (Side::Output, Effect::Widens) | (_, Effect::Replaces) => Level::Major,
         }
@@ -88,7 +90,7 @@ impl Judge<'_> {
             (Form::Keywords(old), Form::Keywords(new)) => {
                 self.keywords(old, new);
                 if self.told.count == told && old == new {
-                    self.tell(Effect::None, "a schema that allows everything is written differently");
+                    self.tell(Effect::Same, "a schema that allows everything is written differently");
                 }
             }
             _ => self.not_understood("it is no schema"),
@@ -144,6 +146,12 @@ impl Judge<'_> {
             }
             None => self.tell_as(self.side.level(effect), what),
         }
+    }
+
+    /// Tells a change that is minor where nothing makes its effect unclear.
+    pub(super) fn tell_as_minor(&mut self, what: impl Into<String>) {
+        let effect = if self.side == Side::Input { Effect::Widens } else { Effect::Narrows };
+        self.tell(effect, what);
     }
 
     /// Tells a change whose level is known.

@@ -33,16 +33,15 @@ pub(super) fn compare(old: &Tool, new: &Tool, told: &mut Told) {
     }
     let mut teller = Teller { tool: old.name(), told };
     let (before, after) = (old.definition(), new.definition());
-    for key in keys(before, after) {
+    if old.name() != new.name() {
+        teller.tell(Level::Major, "/name", format!("the tool was renamed to `{}`", shown::text(new.name())));
+    }
+    for key in keys(before, after).filter(|key| *key != "name") {
         let values = (before.get(key), after.get(key));
         if values.0 == values.1 {
             continue;
         }
         match key {
-            "name" => {
-                let what = format!("the tool was renamed to `{}`", shown::text(new.name()));
-                teller.tell(Level::Major, "/name", what);
-            }
             "title" | "description" | "icons" => {
                 teller.tell(Level::Patch, &format!("/{key}"), changed(key, values));
             }
