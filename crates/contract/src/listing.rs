@@ -2,7 +2,7 @@
 //!
 //! Owns that a file which was edited by hand is noticed. Knows not what the file is for. Start at [`Listing`].
 
-use gatelatch_protocol::digest::{StrictJsonError, read_strictly};
+use gatelatch_protocol::json::{self, JsonError};
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
@@ -29,7 +29,7 @@ pub enum ListingError {
     TooLarge,
     /// It is no JSON, or ambiguous.
     #[error(transparent)]
-    Json(StrictJsonError),
+    Json(JsonError),
     /// It has other keys or values than such a file has.
     #[error("{0}")]
     Shape(String),
@@ -63,7 +63,7 @@ pub(crate) fn read<T: for<'de> Deserialize<'de>>(text: &str, kind: &'static str)
     if text.len() > MOST_BYTES {
         return Err(ListingError::TooLarge);
     }
-    let value = read_strictly(text).map_err(ListingError::Json)?;
+    let value = json::parse(text).map_err(ListingError::Json)?;
     match value.get("kind").and_then(Value::as_str) {
         Some(found) if found == kind => {}
         found => {

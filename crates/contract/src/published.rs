@@ -39,7 +39,7 @@ pub enum Known {
 pub enum PublishedError {
     /// The `server.json` is no JSON.
     #[error("this is no `server.json`")]
-    Json(#[source] gatelatch_protocol::digest::StrictJsonError),
+    Json(#[source] gatelatch_protocol::json::JsonError),
     /// The `server.json` has no usable data about the list.
     #[error("this `server.json` says nothing usable about the tools; help: make a pin file instead")]
     Publisher(#[source] PublisherError),
@@ -60,7 +60,7 @@ impl Published {
     ///
     /// When it has none.
     pub fn of_server_json(text: &str) -> Result<Published, PublishedError> {
-        let file = gatelatch_protocol::digest::read_strictly(text).map_err(PublishedError::Json)?;
+        let file = gatelatch_protocol::json::parse(text).map_err(PublishedError::Json)?;
         let data = PublisherData::in_server_json(&file).map_err(PublishedError::Publisher)?;
         Ok(Published {
             digest: data.tools_digest,

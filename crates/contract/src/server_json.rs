@@ -8,7 +8,7 @@ pub mod publisher;
 pub mod release;
 pub mod rule;
 
-use gatelatch_protocol::digest::{StrictJsonError, read_strictly};
+use gatelatch_protocol::json::{self, JsonError};
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
@@ -228,7 +228,7 @@ pub enum Remote {
 pub enum ServerJsonError {
     /// It is no JSON, or ambiguous.
     #[error("this is no `server.json`")]
-    Json(#[source] StrictJsonError),
+    Json(#[source] JsonError),
     /// It has other keys or values.
     #[error("this `server.json` does not have the form that is published: {0}")]
     Shape(String),
@@ -267,7 +267,7 @@ impl ServerJson {
     ///
     /// When it has another form, be it one key that is spelled wrong.
     pub fn parse(text: &str) -> Result<ServerJson, ServerJsonError> {
-        let value = read_strictly(text).map_err(ServerJsonError::Json)?;
+        let value = json::parse(text).map_err(ServerJsonError::Json)?;
         serde_json::from_value(value).map_err(|error| ServerJsonError::Shape(shown::text(&error.to_string())))
     }
 

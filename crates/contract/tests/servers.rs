@@ -158,7 +158,7 @@ async fn a_server_that_answers_badly_costs_little_and_is_named() {
         ("chatty", "more than 500 lines"),
         ("heavy", "more than 500000 bytes"),
         ("twins", "has the key `name` twice"),
-        ("deep", "nested too deep"),
+        ("deep", "nested deeper than 120"),
         ("no-array", "`tools` is no array"),
         ("no-result", "neither a result nor an error"),
         ("no-version", "it names no version"),
@@ -266,7 +266,8 @@ fn scripted_server(script: &str) {
                 );
             }
             (_, "tools/list") => {
-                if !list_tools(script, &id, message["params"].get("cursor").and_then(Value::as_str)) {
+                let cursor = message["params"].get("cursor").and_then(Value::as_str);
+                if !list_tools(script, &id, cursor) {
                     return;
                 }
             }

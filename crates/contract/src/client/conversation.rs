@@ -2,7 +2,7 @@
 //!
 //! Owns the bounds on what a child may send. Refuses to know what is asked. Start at [`Conversation::answer`].
 
-use gatelatch_protocol::digest::{StrictJsonError, read_strictly};
+use gatelatch_protocol::json::{self, JsonError};
 use gatelatch_spawn::child::Launch;
 use gatelatch_spawn::session::{Session, SessionError};
 use serde_json::{Value, json};
@@ -94,11 +94,11 @@ impl<'a> Conversation<'a> {
         if self.lines > self.limits.max_lines {
             return Err(ClientError::TooMuch { what: "lines", most: self.limits.max_lines });
         }
-        match read_strictly(&line) {
+        match json::parse(&line) {
             Ok(message) => Ok(Some(message).filter(Value::is_object)),
-            Err(StrictJsonError::Syntax(_)) => Ok(None),
+            Err(JsonError::Syntax(_)) => Ok(None),
             // Readers differ in what they would take: there is no list that this server sends.
-            Err(error @ (StrictJsonError::RepeatedKey(_) | StrictJsonError::TooDeep)) => {
+            Err(error @ (JsonError::RepeatedKey(_) | JsonError::TooDeep)) => {
                 Err(ClientError::Malformed { method, what: shown::text(&error.to_string()) })
             }
         }
