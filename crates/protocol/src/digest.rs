@@ -25,6 +25,11 @@ pub fn digest_of(tools: &Value) -> String {
     hex(&Sha256::digest(&canonical))
 }
 
+/// The canonical text (RFC 8785) of a value: what the digest is taken over.
+pub fn canonical_text(value: &Value) -> String {
+    serde_json_canonicalizer::to_string(value).unwrap_or_default()
+}
+
 fn hex(bytes: &[u8]) -> String {
     const DIGITS: &[u8; 16] = b"0123456789abcdef";
     bytes.iter().flat_map(|byte| [byte >> 4, byte & 15]).map(|half| char::from(DIGITS[usize::from(half)])).collect()

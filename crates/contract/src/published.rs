@@ -1,0 +1,157 @@
+//! What was published about a list: by a `server.json`, a lock file or a pin file.
+//!
+//! Owns how little of it may be there. Refuses to know whether it is so. Start at [`Published`].
+
+use serde_json::Value;
+
+use crate::list::{Tool, ToolList};
+use crate::lock::Lock;
+use crate::pin::Pin;
+use crate::server_json::publisher::{PublisherData, PublisherError};
+use crate::shown;
+
+/// What a server's list is held against.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Published {
+    /// The digest of the list.
+    pub digest: String,
+    /// How many tools it has, if that was published.
+    pub tool_count: Option<usize>,
+    /// The contract's version, if that was published.
+    pub surface_version: Option<String>,
+    /// What is known of each tool.
+    pub known: Known,
+}
+
+/// What is known of each published tool.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Known {
+    /// Nothing.
+    Nothing,
+    /// Names in order, each with the beginning of its digest.
+    Beginnings(Vec<(String, String)>),
+    /// Everything.
+    All(ToolList),
+}
+
+/// Why a published file says nothing about the list.
+#[derive(Debug, thiserror::Error)]
+pub enum PublishedError {
+    /// The `server.json` is no JSON.
+    #[error("this is no `server.json`")]
+    Json(#[source] gatelatch_protocol::json::JsonError),
+    /// The `server.json` has no usable data about the list.
+    #[error("this `server.json` says nothing usable about the tools; help: make a pin file instead")]
+    Publisher(#[source] PublisherError),
+    /// The lock file is not that of this `server.json`.
+    #[error("the lock file is for digest `{lock}` and the `server.json` for `{server_json}`")]
+    Disagree {
+        /// The lock file's digest.
+        lock: String,
+        /// The other.
+        server_json: String,
+    },
+}
+
+impl Published {
+    /// Reads the `server.json` of anybody's server; only the publisher's data about the list matters.
+    ///
+    /// # Errors
+    ///
+    /// When it has none.
+    pub fn of_server_json(text: &str) -> Result<Published, PublishedError> {
+        let file = gatelatch_protocol::json::parse(text).map_err(PublishedError::Json)?;
+        let data = PublisherData::in_server_json(&file).map_err(PublishedError::Publisher)?;
+        Ok(Published {
+            digest: data.tools_digest,
+            tool_count: Some(data.tool_count),
+            surface_version: Some(data.surface_version.to_string()),
+            known: if data.tool_digests.is_empty() { Known::Nothing } else { Known::Beginnings(data.tool_digests) },
+        })
+    }
+
+    /// What a lock file says.
+    pub fn of_lock(lock: Lock) -> Published {
+        let surface_version = Some(lock.surface_version.to_string());
+        Published { surface_version, ..Published::of_list(lock.tools) }
+    }
+
+    /// What a pin file says.
+    pub fn of_pin(pin: Pin) -> Published {
+        Published::of_list(pin.tools)
+    }
+
+    /// Adds the definitions of a lock file, so that a difference can be told in full.
+    ///
+    /// # Errors
+    ///
+    /// When the lock file is for another list.
+    pub fn with_lock(self, lock: Lock) -> Result<Published, PublishedError> {
+        if self.digest != lock.tools.digest() {
+            let lock = lock.tools.digest().to_owned();
+            return Err(PublishedError::Disagree { lock, server_json: self.digest });
+        }
+        Ok(Published { known: Known::All(lock.tools), ..self })
+    }
+
+    fn of_list(tools: ToolList) -> Published {
+        Published {
+            digest: tools.digest().to_owned(),
+            tool_count: Some(tools.tools().len()),
+            surface_version: None,
+            known: Known::All(tools),
+        }
+    }
+}
+
+impl Known {
+    /// Whether a received list is made of published tools, unchanged and in their order, as far as that is known.
+    pub(crate) fn covers(&self, received: &ToolList) -> bool {
+        match self {
+            Known::Nothing => true,
+            Known::Beginnings(published) => {
+                let is_same = |(name, digest): &(String, String), tool: &Tool| {
+                    name == tool.name() && tool.digest().starts_with(digest)
+                };
+                is_within(published, received.tools(), is_same)
+            }
+            Known::All(published) => {
+                is_within(published.tools(), received.tools(), |old, tool| old.digest() == tool.digest())
+            }
+        }
+    }
+
+    /// Which tools differ, by name alone; none if that is not known.
+    pub(crate) fn differences(&self, received: &ToolList) -> Option<Vec<String>> {
+        let Known::Beginnings(published) = self else { return None };
+        let mut told = Vec::new();
+        for (name, digest) in published {
+            let name_shown = shown::text(name);
+            match received.tool(name) {
+                None => told.push(format!("tool `{name_shown}`: it is missing")),
+                Some(tool) if !tool.digest().starts_with(digest) => {
+                    told.push(format!("tool `{name_shown}`: its definition differs"));
+                }
+                Some(_) => {}
+            }
+        }
+        for tool in received.tools().iter().filter(|tool| published.iter().all(|(name, _)| name != tool.name())) {
+            told.push(format!("tool `{}`: it was not published", shown::text(tool.name())));
+        }
+        if told.is_empty() {
+            told.push("the tools are in another order".to_owned());
+        }
+        Some(told)
+    }
+}
+
+/// Whether all of `few` are among `many`, in the same order.
+fn is_within<A, B>(many: &[A], few: &[B], is_same: impl Fn(&A, &B) -> bool) -> bool {
+    let mut many = many.iter();
+    few.iter().all(|one| many.any(|other| is_same(other, one)))
+}
+
+/// A text of an object.
+pub(crate) fn text_at<'a>(value: &'a Value, key: &str) -> Option<&'a str> {
+    value.get(key).and_then(Value::as_str)
+}
