@@ -263,11 +263,6 @@ pub(crate) struct Plan {
 }
 
 impl Plan {
-    /// What changes in all files.
-    pub(crate) fn changes(&self) -> impl Iterator<Item = &Change> {
-        self.files.iter().flat_map(|file| &file.changes)
-    }
-
     /// Whether applying it would write nothing, as when everything stands as it should.
     pub(crate) fn is_empty(&self) -> bool {
         self.edits.is_empty()
