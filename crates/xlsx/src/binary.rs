@@ -23,7 +23,7 @@ use crate::reference::{Area, MAX_COLUMNS, MAX_ROWS, split_sheet};
 use crate::row::{Content, Row};
 use crate::serial::{Clock, Epoch};
 use crate::store::Store;
-use crate::workbook::{DefinedName, Sheet, SheetKind};
+use crate::workbook::{DefinedName, MAX_SHEETS, Sheet, SheetKind};
 
 /// An open workbook.
 pub(crate) struct Binary {
@@ -60,7 +60,7 @@ impl Binary {
         let complaint = Complaint::default();
         let book: Xls<_> = guarded(&complaint, || Xls::new(Cursor::new(wrap("Workbook", stream))))?;
         let (sheets, names) = outline(&book);
-        Ok(Binary::new(Book::Xls(Box::new(book), None), sheets, names, complaint))
+        Binary::new(Book::Xls(Box::new(book), None), sheets, names, complaint)
     }
 
     /// Opens an `.xlsb`.
@@ -69,12 +69,15 @@ impl Binary {
         let archive = Archive::new(package, complaint.clone())?;
         let book: Xlsb<_> = guarded(&complaint, || Xlsb::new(archive))?;
         let (sheets, names) = outline(&book);
-        Ok(Binary::new(Book::Xlsb(Box::new(book)), sheets, names, complaint))
+        Binary::new(Book::Xlsb(Box::new(book)), sheets, names, complaint)
     }
 
-    fn new(book: Book, sheets: Vec<Sheet>, names: Vec<DefinedName>, complaint: Complaint) -> Opened {
+    fn new(book: Book, sheets: Vec<Sheet>, names: Vec<DefinedName>, complaint: Complaint) -> Result<Opened, Fault> {
+        if sheets.len() > MAX_SHEETS {
+            return Err(Fault::too_large(format!("it lists more than {MAX_SHEETS} sheets")));
+        }
         let titles = sheets.iter().map(|sheet| sheet.title.clone()).collect();
-        (Binary { book, titles, complaint }, sheets, names)
+        Ok((Binary { book, titles, complaint }, sheets, names))
     }
 
     /// The rows of a sheet.

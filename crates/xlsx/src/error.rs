@@ -296,6 +296,8 @@ pub(crate) fn nearest<'a>(wanted: &str, known: impl IntoIterator<Item = &'a str>
     let wanted = wanted.to_lowercase();
     let mut scored: Vec<(f64, &str)> = known
         .into_iter()
+        // Comparing takes as long as both names together, and a hostile name may be a megabyte.
+        .filter(|name| name.len() <= 500)
         .map(|name| (strsim::jaro_winkler(&wanted, &name.to_lowercase()), name))
         .filter(|(score, _)| *score >= 0.75)
         .collect();

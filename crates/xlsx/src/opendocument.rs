@@ -3,17 +3,19 @@
 //! Owns the repetition by which such files stay small: a row or a cell may stand for a million, and only as many as
 //! somebody reads are ever made. Start at [`Opendocument::open`].
 
+use std::collections::HashSet;
+
 use crate::error::Fault;
 use crate::markup::{Scanner, Tag, Token};
 use crate::package::Package;
 use crate::reference::{Area, MAX_COLUMNS, MAX_ROWS, split_sheet};
 use crate::row::{Content, Row};
-use crate::workbook::{DefinedName, Sheet, SheetKind};
+use crate::workbook::{DefinedName, MAX_NAMES, MAX_SHEETS, Sheet, SheetKind};
 
 /// How much text of one cell is read.
 const MAX_TEXT: usize = 1 << 20;
-/// How many sheets and names are remembered.
-const MAX_LISTED: usize = 100_000;
+/// How many styles that hide a sheet are remembered.
+const MAX_STYLES: usize = 100_000;
 /// How much repetition may make of one sheet, in bytes of cells and their text.
 const MAX_REPEATED: u64 = 64 << 20;
 
@@ -87,8 +89,8 @@ impl Outline {
             self.add_names(names, Some(self.sheets.len()));
             self.sheets.push(Sheet { title: table.title, kind: SheetKind::Worksheet, visible: table.visible });
             self.extents.push(extent);
-            if self.sheets.len() > MAX_LISTED || self.names.len() > MAX_LISTED {
-                return Err(Fault::too_large(format!("it lists more than {MAX_LISTED} sheets or names")));
+            if self.sheets.len() > MAX_SHEETS || self.names.len() > MAX_NAMES {
+                return Err(Fault::too_large(format!("it lists more than {MAX_SHEETS} sheets or {MAX_NAMES} names")));
             }
         }
         let names = std::mem::take(&mut cursor.names);
@@ -128,7 +130,7 @@ struct Cursor {
     /// How deep the content of the sheet that began last lies; 0 once it has ended.
     depth: u32,
     /// The styles under which a sheet is hidden.
-    hiding: Vec<Vec<u8>>,
+    hiding: HashSet<Vec<u8>>,
     /// Names and what they mean, since somebody last took them.
     names: Vec<(String, String)>,
 }
@@ -142,7 +144,7 @@ struct Table {
 impl Cursor {
     fn new(package: &Package) -> Result<Cursor, Fault> {
         let part = package.part("content.xml")?.ok_or_else(|| Fault::damaged("part `content.xml` is missing"))?;
-        Ok(Cursor { scanner: Scanner::new(part)?, tables: 0, depth: 0, hiding: Vec::new(), names: Vec::new() })
+        Ok(Cursor { scanner: Scanner::new(part)?, tables: 0, depth: 0, hiding: HashSet::new(), names: Vec::new() })
     }
 
     /// Goes into the next sheet; `None` when there is none.
@@ -152,8 +154,7 @@ impl Cursor {
             match self.scanner.next()? {
                 Token::Open(tag) if tag.name == b"table" => {
                     let (closed, title) = (tag.closed, tag.text(b"name")?);
-                    let hidden =
-                        tag.attribute(b"style-name").is_some_and(|style| self.hiding.iter().any(|one| one == style));
+                    let hidden = tag.attribute(b"style-name").is_some_and(|style| self.hiding.contains(style));
                     // A table without a name, or named by a file, is what a link to another workbook last saw.
                     let title = title.filter(|title| !title.starts_with("'file:"));
                     let Some(title) = title.filter(|_| self.depth == 0) else {
@@ -171,9 +172,9 @@ impl Cursor {
                     style.extend_from_slice(tag.attribute(b"name").unwrap_or_default());
                 }
                 Token::Open(tag) if tag.name == b"table-properties" && tag.attribute(b"display") == Some(b"false") => {
-                    self.hiding.push(style.clone());
-                    if self.hiding.len() > MAX_LISTED {
-                        return Err(Fault::too_large(format!("it lists more than {MAX_LISTED} hidden styles")));
+                    self.hiding.insert(style.clone());
+                    if self.hiding.len() > MAX_STYLES {
+                        return Err(Fault::too_large(format!("it lists more than {MAX_STYLES} hidden styles")));
                     }
                 }
                 Token::Open(tag) if tag.name == b"tracked-changes" && !tag.closed => self.scanner.skip()?,

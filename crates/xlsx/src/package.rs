@@ -60,7 +60,26 @@ impl Package {
             rest = after;
             parts.insert(normal(&name), listed);
         }
-        Ok(Package { store, parts })
+        let package = Package { store, parts };
+        package.check_whole()?;
+        Ok(package)
+    }
+
+    /// What holds of all parts together: a bomb may come in many pieces, and pieces may be one and the same.
+    fn check_whole(&self) -> Result<(), Fault> {
+        let compressed = self.parts.values().map(|listed| listed.compressed).fold(0, u64::saturating_add);
+        if compressed > self.store.len() {
+            return Err(Fault::damaged("the parts of the archive lie one over the other"));
+        }
+        // A blank picture shrinks as well as any bomb, and nobody looks into pictures.
+        let read =
+            self.parts.iter().filter(|(name, _)| [".xml", ".rels", ".bin"].iter().any(|end| name.ends_with(end)));
+        let size = read.map(|(_, listed)| listed.size).fold(0, u64::saturating_add);
+        if size > BOMB_FLOOR && size / BOMB_RATIO > self.store.len() {
+            let detail = format!("its {} bytes become {size}, as only a zip bomb's do", self.store.len());
+            return Err(Fault::too_large(detail));
+        }
+        Ok(())
     }
 
     pub(crate) fn has(&self, name: &str) -> bool {

@@ -8,9 +8,9 @@ use crate::reference::{Area, MAX_COLUMNS};
 use crate::serial::{self, Clock, Epoch, Moment};
 
 /// How much text the cells of one row may hold in their own right.
-const MAX_ROW_TEXT: usize = 64 << 20;
+const MAX_ROW_TEXT: usize = 16 << 20;
 /// How much of a sheet that is out of order is gathered to sort it, roughly in bytes.
-const MAX_GATHERED: usize = 96 << 20;
+const MAX_GATHERED: usize = 48 << 20;
 
 /// A piece of [`Row::text`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -9,14 +9,14 @@ mod sheet;
 mod strings;
 mod styles;
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 use crate::error::Fault;
 use crate::markup::{Scanner, Token};
 use crate::package::Package;
 use crate::reference::Area;
 use crate::serial::Epoch;
-use crate::workbook::{DefinedName, Sheet, SheetKind};
+use crate::workbook::{DefinedName, MAX_NAMES, MAX_SHEETS, Sheet, SheetKind};
 
 pub(crate) use sheet::SheetRows;
 use strings::Strings;
@@ -24,8 +24,6 @@ use styles::Styles;
 
 /// How long a name or a formula of the workbook's own part may be.
 const MAX_TEXT: usize = 1 << 20;
-/// How many sheets, names or relationships are remembered.
-const MAX_LISTED: usize = 100_000;
 
 /// An open workbook.
 pub(crate) struct Spreadsheetml {
@@ -137,8 +135,8 @@ impl Relations {
                     let kind = kind.rsplit('/').next().unwrap_or_default().to_owned();
                     relations.order.push(id.clone());
                     relations.targets.insert(id, (kind, resolve(folder, &target)));
-                    if relations.order.len() > MAX_LISTED {
-                        return Err(Fault::too_large(format!("it lists more than {MAX_LISTED} relationships")));
+                    if relations.order.len() > MAX_NAMES {
+                        return Err(Fault::too_large(format!("it lists more than {MAX_NAMES} relationships")));
                     }
                 }
                 Token::End => return Ok(relations),
@@ -177,6 +175,8 @@ fn resolve(folder: &str, target: &str) -> String {
 struct Outline {
     sheets: Vec<Sheet>,
     parts: Vec<Option<String>>,
+    /// The parts again, to find one that two sheets name.
+    seen: HashSet<String>,
     names: Vec<DefinedName>,
     epoch: Epoch,
 }
@@ -185,7 +185,13 @@ impl Outline {
     fn read(package: &Package, main: &str, relations: &Relations) -> Result<Outline, Fault> {
         let part = package.outline_part(main)?.ok_or_else(|| Fault::damaged(format!("part `{main}` is missing")))?;
         let mut scanner = Scanner::new(part)?;
-        let mut outline = Outline { sheets: Vec::new(), parts: Vec::new(), names: Vec::new(), epoch: Epoch::From1900 };
+        let mut outline = Outline {
+            sheets: Vec::new(),
+            parts: Vec::new(),
+            seen: HashSet::new(),
+            names: Vec::new(),
+            epoch: Epoch::From1900,
+        };
         loop {
             // A name's text follows its tag, so what the tag says is kept aside first.
             let name = match scanner.next()? {
@@ -201,7 +207,7 @@ impl Outline {
                         tag.text(b"name")?.unwrap_or_default(),
                         tag.attribute(b"state"),
                         tag.text(b"id")?.and_then(|id| relations.targets.get(&id)),
-                    );
+                    )?;
                     continue;
                 }
                 Token::Open(tag) if tag.name == b"definedName" && !tag.closed => {
@@ -214,13 +220,18 @@ impl Outline {
             let mut name = name;
             scanner.push_content(&mut name.refers_to, MAX_TEXT)?;
             outline.names.push(name);
-            if outline.names.len() > MAX_LISTED || outline.sheets.len() > MAX_LISTED {
-                return Err(Fault::too_large(format!("it lists more than {MAX_LISTED} sheets or names")));
+            if outline.names.len() > MAX_NAMES {
+                return Err(Fault::too_large(format!("it lists more than {MAX_NAMES} names")));
             }
         }
     }
 
-    fn add_sheet(&mut self, title: String, state: Option<&[u8]>, target: Option<&(String, String)>) {
+    fn add_sheet(
+        &mut self,
+        title: String,
+        state: Option<&[u8]>,
+        target: Option<&(String, String)>,
+    ) -> Result<(), Fault> {
         let kind = match target.map(|(kind, _)| kind.as_str()) {
             Some("chartsheet") => SheetKind::ChartSheet,
             Some("dialogsheet") => SheetKind::DialogSheet,
@@ -228,7 +239,16 @@ impl Outline {
             _ => SheetKind::Worksheet,
         };
         let visible = !matches!(state, Some(b"hidden" | b"veryHidden"));
+        let part = target.map(|(_, part)| part.clone());
+        // Ten thousand sheets that are one part would be read ten thousand times.
+        if part.as_ref().is_some_and(|part| !self.seen.insert(part.to_lowercase())) {
+            return Err(Fault::damaged("two of its sheets are the same part"));
+        }
         self.sheets.push(Sheet { title, kind, visible });
-        self.parts.push(target.map(|(_, part)| part.clone()));
+        self.parts.push(part);
+        if self.sheets.len() > MAX_SHEETS {
+            return Err(Fault::too_large(format!("it lists more than {MAX_SHEETS} sheets")));
+        }
+        Ok(())
     }
 }

@@ -12,6 +12,11 @@ use crate::row::{Row, Shared};
 use crate::spreadsheetml::{SheetRows, Spreadsheetml};
 use crate::store::Store;
 
+/// How many sheets a workbook may list.
+pub(crate) const MAX_SHEETS: usize = 10_000;
+/// How many names, or relationships, a workbook may list.
+pub(crate) const MAX_NAMES: usize = 100_000;
+
 /// What a sheet is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum SheetKind {

@@ -90,13 +90,22 @@ fn a_zip_bomb_is_refused_by_what_it_claims() {
     assert_eq!(refusals(place.path(), "sheet.xlsx"), ["too_large"; 5]);
     let strings = r#"<row r="1"><c r="A1" t="s"><v>0</v></c></row>"#;
     bombed(xlsx(&sheet(strings)), "xl/sharedStrings.xml").save(place.path(), "strings.xlsx");
-    assert_eq!(refusals(place.path(), "strings.xlsx"), ["too_large"; 4], "the list of sheets needs no strings");
+    assert_eq!(refusals(place.path(), "strings.xlsx"), ["too_large"; 5]);
     bombed(xlsx(&sheet(strings)), "xl/styles.xml").save(place.path(), "styles.xlsx");
-    assert_eq!(refusals(place.path(), "styles.xlsx"), ["too_large"; 4]);
+    assert_eq!(refusals(place.path(), "styles.xlsx"), ["too_large"; 5]);
     bombed(xlsx(&sheet("")), "xl/workbook.xml").save(place.path(), "workbook.xlsx");
     assert_eq!(refusals(place.path(), "workbook.xlsx"), ["too_large"; 5]);
     bombed(xlsx(&sheet("")), "_rels/.rels").save(place.path(), "rels.xlsx");
     assert_eq!(refusals(place.path(), "rels.xlsx"), ["too_large"; 5]);
+    // Many parts that are each too small to be looked at twice.
+    let (small, size) = (repeated(&vec![b' '; MIB], 31), 31 * MIB as u32);
+    let many = (0..40).fold(xlsx(&sheet("")), |archive, at| archive.raw(&format!("p{at}.xml"), &small, size, 0, false));
+    many.save(place.path(), "many.xlsx");
+    assert_eq!(refusals(place.path(), "many.xlsx"), ["too_large"; 5]);
+    // A picture is not looked into, whatever it would become.
+    let blank = xlsx(&sheet(r#"<row><c><v>1</v></c></row>"#)).raw("xl/media/blank.bmp", &bomb, size, 0, false);
+    blank.save(place.path(), "picture.xlsx");
+    assert_eq!(refusals(place.path(), "picture.xlsx"), [""; 0]);
     let mimetype = Archive::default().part("mimetype", "application/vnd.oasis.opendocument.spreadsheet");
     bombed(mimetype, "content.xml").save(place.path(), "a.ods");
     assert_eq!(refusals(place.path(), "a.ods"), ["too_large"; 5]);
@@ -124,6 +133,10 @@ fn a_directory_that_lies_is_found_out() {
         .lying("xl/worksheets/sheet1.xml", &honest, Lie { encrypted: true, ..Lie::default() })
         .save(place.path(), "locked.xlsx");
     assert_eq!(refusals(place.path(), "locked.xlsx"), ["encrypted"; 5]);
+    // Sheets by the thousand that are all one part.
+    let sheets: String = (0..5000).map(|at| format!(r#"<sheet name="S{at}" r:id="s1"/>"#)).collect();
+    xlsx_with(&honest, &format!("<sheets>{sheets}</sheets>")).save(place.path(), "same.xlsx");
+    assert_eq!(refusals(place.path(), "same.xlsx"), ["damaged"; 5]);
     // An end that claims four thousand million parts, and one that points beyond the file.
     let mut bytes = xlsx(&honest).bytes();
     let end = bytes.len() - 22;

@@ -9,6 +9,7 @@ use serde_json::json;
 use super::Book;
 use crate::arguments::Dump;
 use crate::error::XlsxError;
+use crate::json;
 use crate::reference::Area;
 use crate::roots::Roots;
 use crate::row::{Row, Shared};
@@ -20,9 +21,13 @@ const MAX_LINE: usize = 16 << 20;
 pub(super) fn answer(book: &mut Book, request: &Dump) -> Result<Vec<u8>, XlsxError> {
     let mut text = Vec::new();
     let characters = write(book, request, &mut text)?;
-    let mut value = json!({ "characters": characters });
-    value["text"] = String::from_utf8_lossy(&text).into_owned().into();
-    Ok(value.to_string().into_bytes())
+    let text = String::from_utf8(text).map_err(|_| XlsxError::Output { source: io::ErrorKind::InvalidData.into() })?;
+    let mut out = b"{\"text\":".to_vec();
+    json::push_string(&mut out, &text);
+    out.extend_from_slice(b",\"characters\":");
+    json::push_whole(&mut out, characters);
+    out.push(b'}');
+    Ok(out)
 }
 
 /// `{savedTo, characters, backup?}`. The file appears whole or not at all.

@@ -1,7 +1,5 @@
 //! `search`: the cells that hold a text, over the whole workbook or one sheet.
 
-use std::collections::HashMap;
-
 use super::Book;
 use crate::arguments::Search;
 use crate::error::{Fault, XlsxError};
@@ -49,12 +47,16 @@ impl<'a> Found<'a> {
     fn in_sheet(&mut self, rows: &mut Rows<'_>, title: &str, wanted: &str) -> Result<(), Fault> {
         let mut row = Row::default();
         // Each shared text is looked through once, however many cells name it.
-        let mut known: HashMap<u32, bool> = HashMap::new();
+        let mut known: Vec<Option<bool>> = Vec::new();
         while rows.next(&mut row)? {
             for (at, cell) in row.cells.iter().enumerate() {
                 let here = || holds(row.show(cell, rows), wanted);
                 let found = match cell.content {
-                    Content::Shared(index) => *known.entry(index).or_insert_with(here),
+                    Content::Shared(index) => {
+                        let index = index as usize;
+                        known.resize(known.len().max(index + 1), None);
+                        *known[index].get_or_insert_with(here)
+                    }
                     _ => here(),
                 };
                 if found && !self.add(title, &row, at, rows) {

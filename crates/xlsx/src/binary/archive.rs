@@ -31,6 +31,8 @@ pub(super) struct Archive {
     segments: Vec<Segment>,
     len: u64,
     at: u64,
+    /// How much has been given in all.
+    given: u64,
     /// The part that is being read, and up to where.
     open: Option<(String, u64, Part, Option<Walk>)>,
     complaint: Complaint,
@@ -50,7 +52,7 @@ enum What {
 
 impl Archive {
     pub(super) fn new(package: Package, complaint: Complaint) -> Result<Archive, Fault> {
-        let mut archive = Archive { package, segments: Vec::new(), len: 0, at: 0, open: None, complaint };
+        let mut archive = Archive { package, segments: Vec::new(), len: 0, at: 0, given: 0, open: None, complaint };
         let mut names: Vec<String> =
             archive.package.names().filter(|name| is_wanted(name)).map(str::to_owned).collect();
         names.sort();
@@ -109,6 +111,10 @@ impl Archive {
     }
 
     fn read_here(&mut self, into: &mut [u8]) -> Result<usize, Fault> {
+        // A sheet is read twice at most; more means that many sheets are one and the same part.
+        if self.given > 8 * self.len + MAX_SMALL {
+            return Err(Fault::damaged("several of its sheets are the same part"));
+        }
         let number = self.segments.partition_point(|segment| segment.at + segment.len <= self.at);
         let Some(segment) = self.segments.get(number) else { return Ok(0) };
         let within = self.at - segment.at;
@@ -183,6 +189,7 @@ impl Read for Archive {
         match self.read_here(into) {
             Ok(count) => {
                 self.at += count as u64;
+                self.given += count as u64;
                 Ok(count)
             }
             Err(fault) => {
