@@ -84,7 +84,7 @@ impl Mask {
     /// another text of what follows it, until it is taken away.
     fn find_all(&self, search: &AhoCorasick, text: &[u8]) -> Vec<Found> {
         let mut all = Vec::new();
-        let mut left = vec![0..text.len()];
+        let mut left: Vec<_> = std::iter::once(0..text.len()).collect();
         while let Some(part) = left.pop() {
             let mut at = part.start;
             let found = self.find(search, &text[part.clone()]);
