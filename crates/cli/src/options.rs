@@ -108,6 +108,9 @@ pub(crate) enum Verb {
     },
     /// Check every manifest and tell all that is wrong with it.
     Check {
+        /// Mend what is certain in the manifests, and write `effect: irreversible` where no effect is declared.
+        #[arg(long)]
+        fix: bool,
         /// Print JSON.
         #[arg(long)]
         json: bool,

@@ -55,7 +55,7 @@ pub(crate) fn dispatch(options: Options, environment: Environment) -> anyhow::Re
         Verb::Agent { agent, action, call } => {
             run::run(&Road::open(&place, environment)?, run::Target::Agent(agent), action, &call)
         }
-        Verb::Check { json } => check::check(&place, &environment, json),
+        Verb::Check { fix, json } => check::check(&place, &environment, fix, json),
         Verb::Init(options) => init::init(&place, &environment, &options),
         Verb::Doctor { json } => doctor::doctor(&place, &environment, json),
         Verb::Demo { yes, json } => demo::demo(&environment, yes, json),

@@ -12,12 +12,13 @@ use crate::findings::Findings;
 use crate::fit::{self, Fitting, Misfit, MisfitRule};
 use crate::keys::Keys;
 use crate::lint;
+use crate::mend;
 use crate::nearest::fold;
 use crate::pattern;
 use crate::reference::{MOST_ARGUMENTS, MOST_ITEMS};
 use crate::rule::{self, Rule};
 use crate::schema::{self, Use};
-use crate::yaml::Node;
+use crate::yaml::{Data, Node};
 
 /// An argument as far as it could be read.
 #[derive(Debug)]
@@ -57,6 +58,7 @@ pub(crate) fn arguments(keys: Keys<'_>, findings: &mut Findings<'_, '_>) -> Vec<
         .collect();
     let named = || drafts.iter().filter(|draft| !draft.argument.name.is_empty()).map(|draft| &draft.argument);
     check_names("argument", named().map(|argument| (argument.name.as_str(), argument.position)), findings);
+    mend_twins("the argument", keys.items("args"), findings);
     check_negations(&drafts, findings);
     check_places(&drafts, findings);
     drafts
@@ -100,6 +102,57 @@ pub(crate) fn add_misfits(
     for misfit in misfits {
         let at = value.at_pointer(&misfit.pointer).at;
         findings.add(rule, at, || format!("{what} {}", misfit.message));
+    }
+}
+
+/// Adds to the finding about a value of the wrong type how the same value is written in the right one.
+pub(crate) fn mend_type(
+    rule: &Rule,
+    kind: ArgumentType,
+    node: &Node<'_>,
+    misfits: &[Misfit],
+    findings: &mut Findings<'_, '_>,
+) {
+    let [Misfit { rule: MisfitRule::WrongType, .. }] = misfits else { return };
+    let Data::Scalar { text, plain } = &node.data else { return };
+    let right = match (kind, plain) {
+        (ArgumentType::String | ArgumentType::Path, true) => mend::in_quotes(text),
+        (ArgumentType::Integer, false) if is_written_as::<i64>(text) => text.to_string(),
+        (ArgumentType::Number, false) if is_written_as::<i64>(text) || is_written_as::<f64>(text) => text.to_string(),
+        (ArgumentType::Boolean, _) => match text.to_ascii_lowercase().as_str() {
+            "true" | "yes" | "on" => "true".to_owned(),
+            "false" | "no" | "off" => "false".to_owned(),
+            _ => return,
+        },
+        _ => return,
+    };
+    let fix = mend::retype(findings.text(), node, "", &right);
+    findings.mend(rule, node.at, fix);
+}
+
+/// Whether a text is exactly how a number is written, so that nothing is lost when it becomes one.
+fn is_written_as<T: std::str::FromStr + std::fmt::Display>(text: &str) -> bool {
+    text.parse::<T>().is_ok_and(|number| number.to_string() == text) && text.ends_with(|c: char| c.is_ascii_digit())
+}
+
+/// Adds to the findings about names that stand twice how the second goes, where the two things are written alike.
+pub(crate) fn mend_twins(what: &str, items: &[Node<'_>], findings: &mut Findings<'_, '_>) {
+    if !findings.has(&rule::DUPLICATE_NAME) {
+        return;
+    }
+    let mut seen: HashSet<&str> = HashSet::new();
+    for item in items {
+        let (name, at) = match Keys::of(item) {
+            Some(keys) => keys.text_at("name").unwrap_or(("", item.at)),
+            None => (item.text().unwrap_or_default(), item.at),
+        };
+        if findings.is_full() {
+            return;
+        }
+        if !seen.insert(findings.text().get(item.extent.range()).unwrap_or_default()) {
+            let fix = mend::remove_second(findings.text(), item.extent, &format!("{what} `{name}`"));
+            findings.mend(&rule::DUPLICATE_NAME, at, fix);
+        }
     }
 }
 
@@ -223,11 +276,16 @@ fn read_choices(keys: Keys<'_>, draft: &mut Draft, findings: &mut Findings<'_, '
             check_words("`enum`", text, item.at, findings);
         }
         if !seen.insert(fit::canonical(&value)) {
-            findings.add(&rule::ENUM_MISFIT, item.at, || format!("{} stands in `enum` twice", shown(&value)));
+            let what = shown(&value);
+            let room = findings.has_room();
+            let fix = if room { mend::remove_second(findings.text(), item.extent, &what) } else { None };
+            let message = || (format!("{what} stands in `enum` twice"), None);
+            findings.add_with_fix(&rule::ENUM_MISFIT, item.at, message, fix);
             continue;
         }
         let misfits = draft.misfits(&fitting, &value, findings);
         add_misfits(&rule::ENUM_MISFIT, "a value of `enum`", item, &misfits, findings);
+        mend_type(&rule::ENUM_MISFIT, draft.argument.kind, item, &misfits, findings);
         choices.push(value);
     }
     draft.argument.choices = choices;
@@ -240,6 +298,7 @@ fn read_default(keys: Keys<'_>, draft: &mut Draft, findings: &mut Findings<'_, '
     // A default is shown and never passed, so that its dash does no harm.
     misfits.retain(|misfit| misfit.rule != MisfitRule::LeadingDash);
     add_misfits(&rule::DEFAULT_MISFIT, "`default`", node, &misfits, findings);
+    mend_type(&rule::DEFAULT_MISFIT, draft.argument.kind, node, &misfits, findings);
     draft.argument.default = Some(value);
 }
 

@@ -10,6 +10,7 @@ use serde_json::{Value, json};
 use unicode_width::UnicodeWidthChar;
 
 use crate::lint;
+use crate::mend::Fix;
 use crate::rule::Rule;
 
 /// A place in a manifest, counted from 1, in characters.
@@ -58,6 +59,8 @@ pub struct Diagnostic {
     /// The source line that the position points into, for the snippet: what no terminal should be sent is replaced
     /// character by character, and a long line is cut around the place (see [`Source::diagnose`]).
     pub source_line: Option<String>,
+    /// The change of the file that mends it, where exactly one is certain.
+    pub fix: Option<Box<Fix>>,
 }
 
 /// A line is cut on the left when its fault stands beyond this column.
@@ -78,6 +81,7 @@ impl Diagnostic {
             message: shown(&message),
             help: Some(rule.way_out.to_owned()),
             source_line: None,
+            fix: None,
         }
     }
 
@@ -170,6 +174,7 @@ impl<'a> Source<'a> {
             message: shown(&message),
             help: Some(help.map_or_else(|| rule.way_out.to_owned(), |help| shown(&help))),
             source_line: snippet(self.line(at.line), at.column),
+            fix: None,
         }
     }
 

@@ -8,7 +8,7 @@ use std::collections::BTreeSet;
 
 use serde_json::{Map, Value};
 
-use crate::argument::{Draft, add_misfits, arguments, check_names, check_words};
+use crate::argument::{Draft, add_misfits, arguments, check_names, check_words, mend_twins, mend_type};
 use crate::diagnostic::{Position, quoted};
 use crate::document::{
     ActionManifest, EntryManifest, ExampleManifest, Kind, Limits, OutputManifest, Runtime, SecretManifest, UseManifest,
@@ -17,6 +17,7 @@ use crate::effect::Effect;
 use crate::findings::Findings;
 use crate::fit::Fitting;
 use crate::keys::Keys;
+use crate::mend;
 use crate::read::{Beside, Lookup};
 use crate::reference::{
     AGENT, Block, ENTRY_NAME, MOST_ACTIONS, MOST_ARGUMENTS, MOST_DESCRIPTION, MOST_ITEMS, MOST_VARIABLES, NameForm,
@@ -38,7 +39,7 @@ pub(crate) fn entry(
     check_block(root, table(kind), findings);
     let keys = Keys::of(root)?;
     let (name, position) = keys.text_at("name").unwrap_or(("", keys.at));
-    check_folder(name, position, folder, &ENTRY_NAME, findings);
+    check_folder(keys, folder, &ENTRY_NAME, findings);
     check_version(keys, findings);
     let runtime = keys.text("runtime").and_then(runtime_of);
     check_runtime(keys, findings);
@@ -69,12 +70,18 @@ fn table(kind: Kind) -> &'static Block {
 }
 
 /// Reports a name that is not its folder's, unless it is no name anyway.
-pub(crate) fn check_folder(name: &str, at: Position, folder: &str, form: &NameForm, findings: &mut Findings<'_, '_>) {
-    if form.fits(name) && name != folder {
-        findings.add_with_help(&rule::NAME_NOT_FOLDER, at, || {
+pub(crate) fn check_folder(keys: Keys<'_>, folder: &str, form: &NameForm, findings: &mut Findings<'_, '_>) {
+    let (Some((name, at)), Some(node)) = (keys.text_at("name"), keys.node("name")) else { return };
+    let fix = mend::folder_name(findings.text(), node, folder, form);
+    if !form.fits(name) {
+        // Told already, as a name that is none; of those that are one, only the folder's is right.
+        findings.mend(form.rule, at, fix);
+    } else if name != folder {
+        let message = || {
             let message = format!("name {} is not its folder's, {}", quoted(name), quoted(folder));
             (message, Some(format!("write `name: {folder}`, or rename the folder")))
-        });
+        };
+        findings.add_with_fix(&rule::NAME_NOT_FOLDER, at, message, fix);
     }
 }
 
@@ -196,6 +203,7 @@ fn secrets(keys: Keys<'_>, settings: &Settings<'_>, findings: &mut Findings<'_, 
     }
     let named = secrets.iter().map(|secret: &SecretManifest| secret.name.as_str()).zip(places);
     check_names("secret", named, findings);
+    mend_twins("the secret", keys.items("secrets"), findings);
     check_let_through(&secrets, settings.env.as_deref().unwrap_or_default(), findings);
     secrets
 }
@@ -359,6 +367,7 @@ fn actions<'n>(
         .collect();
     let named = actions.iter().filter_map(|action| action.name.as_deref().map(|name| (name, action.position)));
     check_names("action", named, findings);
+    mend_twins("the action", keys.items("actions"), findings);
     check_inherited_narrowing(&settings, &actions, findings);
     actions
 }
@@ -523,6 +532,7 @@ fn example(keys: Keys<'_>, fittings: &[(&Draft, Fitting<'_>)], findings: &mut Fi
             Some((draft, fitting)) => {
                 let misfits = draft.misfits(fitting, &value, findings);
                 add_misfits(&rule::EXAMPLE_MISFIT, &quoted(&pair.key), &pair.value, &misfits, findings);
+                mend_type(&rule::EXAMPLE_MISFIT, draft.argument.kind, &pair.value, &misfits, findings);
             }
             None => unknown_in_example(&pair.key, pair.at, fittings, findings),
         }

@@ -3,6 +3,7 @@
 //! Owns too how much work one file may make beyond reading it, since whoever works for a file has its findings at hand.
 
 use crate::diagnostic::{Diagnostic, Position, Severity, Source};
+use crate::mend::Fix;
 use crate::nearest::nearest;
 use crate::rule::{self, Rule};
 
@@ -51,6 +52,50 @@ impl<'s, 'a> Findings<'s, 'a> {
         } else {
             self.dropped = true;
         }
+    }
+
+    /// Adds a finding and the change that mends it, if one is certain.
+    pub(crate) fn add_with_fix(
+        &mut self,
+        rule: &Rule,
+        at: Position,
+        text: impl FnOnce() -> (String, Option<String>),
+        fix: Option<Fix>,
+    ) {
+        self.add_with_help(rule, at, text);
+        self.mend(rule, at, fix);
+    }
+
+    /// Adds the change that mends a finding which was told already.
+    pub(crate) fn mend(&mut self, rule: &Rule, at: Position, fix: Option<Fix>) {
+        let told = |finding: &&mut Diagnostic| finding.code == rule.code && finding.position == Some(at);
+        if let Some(finding) = self.list.iter_mut().rev().find(told) {
+            finding.fix = finding.fix.take().or(fix.map(Box::new));
+        }
+    }
+
+    /// Whether another finding would be told, so that a mend for it is worth looking for.
+    pub(crate) fn has_room(&self) -> bool {
+        self.list.len() < MOST
+    }
+
+    /// Whether this file may have so many more pairs of words compared.
+    pub(crate) fn afford_comparison(&mut self, pairs: usize) -> bool {
+        let affordable = self.compared.saturating_add(pairs) <= MOST_COMPARED;
+        if affordable {
+            self.compared += pairs;
+        }
+        affordable
+    }
+
+    /// Whether a finding by that rule is told.
+    pub(crate) fn has(&self, rule: &Rule) -> bool {
+        self.list.iter().any(|finding| finding.code == rule.code)
+    }
+
+    /// The text that the findings are about.
+    pub(crate) fn text(&self) -> &'a str {
+        self.source.text()
     }
 
     /// `did you mean …?` with the nearest known word, if there is one and this file may have another word looked for.

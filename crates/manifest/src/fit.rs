@@ -198,6 +198,11 @@ fn whole(number: &Number) -> Option<Number> {
     exact.then(|| Number::from(float as i64))
 }
 
+/// A float that is whole and beyond what an integer of 64 bits holds: what JSON's readers make of a longer one.
+fn is_beyond_64_bits(number: &Number) -> bool {
+    number.as_f64().is_some_and(|float| float.fract() == 0.0 && !(-9.3e18..=1.9e19).contains(&float))
+}
+
 fn wrong_type(kind: ArgumentType, value: &Value) -> Misfit {
     let due = match kind {
         ArgumentType::String => "text",
@@ -211,6 +216,9 @@ fn wrong_type(kind: ArgumentType, value: &Value) -> Misfit {
     let given = match value {
         Value::Null => "null",
         Value::Bool(_) => "a boolean",
+        Value::Number(number) if kind == ArgumentType::Integer && is_beyond_64_bits(number) => {
+            "a whole number too large for 64 bits"
+        }
         Value::Number(_) if kind == ArgumentType::Integer => "another number",
         Value::Number(_) => "a number",
         Value::String(_) => "text",
@@ -268,12 +276,16 @@ pub(crate) fn less(one: &Number, other: &Number) -> bool {
 fn unpassable(argument: &ArgumentManifest, value: &Value) -> Option<Misfit> {
     let (rule, message) = match value {
         Value::String(text) if text.contains('\0') => (MisfitRule::Nul, "must not hold a NUL character"),
-        Value::String(text) if text.starts_with('-') && dash_matters(argument) => {
-            (MisfitRule::LeadingDash, "must not begin with `-`, which the program would take for an option")
-        }
-        Value::Number(number) if dash_matters(argument) && number.to_string().starts_with('-') => {
-            (MisfitRule::LeadingDash, "must not be negative: the program would take its `-` for an option")
-        }
+        Value::String(text) if text.starts_with('-') && dash_matters(argument) => (
+            MisfitRule::LeadingDash,
+            "must not begin with `-`, which the program would take for an option; its author can allow it with \
+             `allow_dash: true`",
+        ),
+        Value::Number(number) if dash_matters(argument) && number.to_string().starts_with('-') => (
+            MisfitRule::LeadingDash,
+            "must not be negative: the program would take its `-` for an option; its author can allow it with \
+             `allow_dash: true`",
+        ),
         _ => return None,
     };
     Some(misfit(rule, message.to_owned()))

@@ -20,6 +20,30 @@ pub fn nearest<'k>(wrong: &str, known: impl IntoIterator<Item = &'k str>) -> Opt
         .map(|(_, word)| word)
 }
 
+/// The known word that is nearest to a wrong one where no other is as near: one slip in a short word, two in a long
+/// one.
+pub(crate) fn only_nearest<'k>(wrong: &str, known: impl IntoIterator<Item = &'k str>) -> Option<&'k str> {
+    const SHORTEST: usize = 3;
+    const LONG: usize = 6;
+    let length = wrong.chars().count();
+    if !(SHORTEST..=LONGEST).contains(&length) {
+        return None;
+    }
+    let folded = fold(wrong);
+    let reach = if length < LONG { 1 } else { 2 };
+    let mut near: Vec<(usize, &str)> = known
+        .into_iter()
+        .map(|word| (osa_distance(&folded, &fold(word)), word))
+        .filter(|(distance, _)| *distance <= reach)
+        .collect();
+    near.sort_unstable();
+    match near.as_slice() {
+        [(_, word)] => Some(word),
+        [(first, word), (second, _), ..] if first < second => Some(word),
+        _ => None,
+    }
+}
+
 /// A name without what spelling variants differ in: lower case, no `-`, no `_`.
 pub fn fold(name: &str) -> String {
     name.chars().filter(|c| !matches!(c, '-' | '_')).flat_map(char::to_lowercase).collect()
@@ -38,5 +62,15 @@ mod tests {
         assert_eq!(nearest("zzz", known), None);
         assert_eq!(nearest("", known), None);
         assert_eq!(nearest(&"a".repeat(1000), known), None);
+    }
+
+    #[test]
+    fn a_word_between_two_known_ones_is_neither_for_certain() {
+        let effects = ["read_only", "reversible", "irreversible"];
+        assert_eq!(only_nearest("ireversible", effects), None);
+        assert_eq!(only_nearest("irreversibel", effects), Some("irreversible"));
+        assert_eq!(only_nearest("reversable", effects), Some("reversible"));
+        assert_eq!(only_nearest("xx", ["xy"]), None);
+        assert_eq!(only_nearest("desc", ["description"]), None);
     }
 }

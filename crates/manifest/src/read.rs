@@ -81,7 +81,7 @@ pub fn too_large(file: &str) -> Diagnostic {
 
 fn entry_of(kind: Kind, file: &str, folder: &str, bytes: &[u8], beside: Lookup<'_>) -> Read<EntryManifest> {
     read(file, bytes, |text, findings| {
-        let root = yaml::parse(text, 1, findings);
+        let root = yaml::parse(text, 1, 0, findings);
         let root = match root {
             Some(root) => root,
             None if findings.has_error() => return None,
@@ -101,7 +101,10 @@ fn read<T>(file: &str, bytes: &[u8], build: impl FnOnce(&str, &mut Findings<'_, 
     let mut findings = Findings::new(&source);
     let document = build(text, &mut findings);
     let document = document.filter(|_| !findings.has_error());
-    Read { document, findings: findings.finish() }
+    let mut findings = findings.finish();
+    // A fix counts the bytes of the file, a byte order mark among them.
+    findings.iter_mut().filter_map(|finding| finding.fix.as_mut()).for_each(|fix| fix.shift(bytes.len() - text.len()));
+    Read { document, findings }
 }
 
 fn not_utf8(file: &str, bytes: &[u8], valid_up_to: usize) -> Diagnostic {

@@ -73,10 +73,11 @@ pub(crate) fn claims_to_be_schema(value: &Value) -> bool {
 /// Every fault of a schema that stands at a place of a file.
 pub(crate) fn check(schema: &Value, used: Use, at: Position, findings: &mut Findings<'_, '_>) -> Vec<SchemaFault> {
     let mut faults = Vec::new();
-    if used == Use::Output {
+    let invalid = against_meta_schema(schema);
+    // A root whose type is none is told once, as that.
+    if used == Use::Output && !invalid.iter().any(|fault| fault.pointer == "/type") {
         check_root(schema, &mut faults);
     }
-    let invalid = against_meta_schema(schema);
     if !invalid.is_empty() {
         faults.extend(invalid);
         return faults;

@@ -11,7 +11,7 @@ use crate::yaml;
 /// The settings of a file's text. What is wrong is reported; the settings then hold for no one. An empty file sets
 /// nothing.
 pub(crate) fn settings(text: &str, findings: &mut Findings<'_, '_>) -> Option<SettingsManifest> {
-    let Some(root) = yaml::parse(text, 1, findings) else { return Some(SettingsManifest::default()) };
+    let Some(root) = yaml::parse(text, 1, 0, findings) else { return Some(SettingsManifest::default()) };
     check_block(&root, &SETTINGS, findings);
     let keys = Keys::of(&root)?;
     Some(SettingsManifest {

@@ -7,6 +7,7 @@
 use crate::diagnostic::{Position, quoted};
 use crate::findings::Findings;
 use crate::lint;
+use crate::mend;
 use crate::nearest::{fold, nearest};
 use crate::reference::{AGENT, ARGUMENT_TYPES, Block, Form, Key, MOST_OUTPUT_TEXT, NameForm, TOOL, Word};
 use crate::rule;
@@ -20,7 +21,7 @@ pub(crate) fn check_block(node: &Node<'_>, block: &Block, findings: &mut Finding
     for pair in pairs {
         match block.key(&pair.key) {
             Some(key) => check_pair(pair, key, findings),
-            None => meant.extend(unknown_key(pair, block, findings)),
+            None => meant.extend(unknown_key(pair, pairs, block, findings)),
         }
     }
     for key in block.keys().filter(|key| key.required && !meant.contains(&key.name)) {
@@ -38,6 +39,13 @@ enum Place<'k> {
     Item(&'k str),
 }
 
+impl<'k> Place<'k> {
+    fn key(self) -> &'k str {
+        let (Place::Key(key) | Place::Item(key)) = self;
+        key
+    }
+}
+
 impl std::fmt::Display for Place<'_> {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         match self {
@@ -53,7 +61,9 @@ fn check_pair(pair: &Pair<'_>, key: &Key, findings: &mut Findings<'_, '_>) {
     match (pair.value.is_null(), key.required) {
         (true, false) if matches!(key.form, Form::Json) => {}
         (true, false) if !decides => {
-            findings.add(&rule::EMPTY_VALUE, pair.at, || format!("`{}` has no value and counts as absent", key.name));
+            let fix = if findings.has_room() { mend::remove_empty(findings.text(), pair) } else { None };
+            let message = || (format!("`{}` has no value and counts as absent", key.name), None);
+            findings.add_with_fix(&rule::EMPTY_VALUE, pair.at, message, fix);
         }
         // Reported with the missing keys.
         (true, true) => {}
@@ -70,7 +80,9 @@ fn check_form(node: &Node<'_>, place: Place<'_>, form: &Form, findings: &mut Fin
         Form::Flag => check_flag(node, place, findings),
         Form::Whole { most } => check_whole(node, place, *most, findings),
         Form::Number => {
-            if node.number().is_none() {
+            if node.is_too_large() {
+                too_large(node, place, findings);
+            } else if node.number().is_none() {
                 wrong_type(node, place, form, findings);
             }
         }
@@ -100,15 +112,21 @@ fn check_name(node: &Node<'_>, place: Place<'_>, names: &NameForm, form: &Form, 
     }
     if name.trim().is_empty() {
         findings.add(&rule::EMPTY_TEXT, node.at, || format!("{place} is empty"));
-    } else if let Some(letter) = lint::foreign_letter(name) {
+    } else if let Some(letter) = lint::foreign_letter(name).filter(|letter| !lint::is_hidden(*letter)) {
         findings.add(&rule::LOOK_ALIKE, node.at, || {
             format!("{} holds U+{:04X} `{letter}`, which looks like another letter", quoted(name), letter as u32)
         });
     } else {
-        findings.add_with_help(names.rule, node.at, || {
+        let fix = mend::clean_name(findings.text(), node, names);
+        let hidden = lint::lint(name).first().map(|bad| (bad.rule, bad.character));
+        let message = || {
+            if let Some((_, character)) = hidden {
+                return (format!("the name {} holds U+{:04X}", quoted(name), character as u32), None);
+            }
             let message = format!("{} cannot name {}", quoted(name), names.names);
             (message, Some(format!("write {}", names.in_words)))
-        });
+        };
+        findings.add_with_fix(hidden.map_or(names.rule, |(rule, _)| rule), node.at, message, fix);
     }
 }
 
@@ -145,15 +163,20 @@ fn check_flag(node: &Node<'_>, place: Place<'_>, findings: &mut Findings<'_, '_>
     let Some((text, flag)) = node.text().and_then(|text| meant(text).map(|flag| (text, flag))) else {
         return wrong_type(node, place, &Form::Flag, findings);
     };
+    // A number may count something; a word is a yes or a no.
+    let says = !matches!(text, "0" | "1");
+    let right = if flag { "true" } else { "false" };
+    let fix = if says { mend::retype(findings.text(), node, place.key(), right) } else { None };
     if matches!(node.data, Data::Scalar { plain: true, .. }) {
-        findings.add_with_help(&rule::NOT_A_BOOLEAN, node.at, || {
-            (format!("{place} is true or false, and {} is text", quoted(text)), Some(format!("write `{flag}`")))
-        });
+        let message =
+            || (format!("{place} is true or false, and {} is text", quoted(text)), Some(format!("write `{flag}`")));
+        findings.add_with_fix(&rule::NOT_A_BOOLEAN, node.at, message, fix);
     } else {
-        findings.add_with_help(&rule::WRONG_TYPE, node.at, || {
+        let message = || {
             let message = format!("{place} is true or false, and text in quotes stands here");
             (message, Some(format!("write `{flag}` without quotes")))
-        });
+        };
+        findings.add_with_fix(&rule::WRONG_TYPE, node.at, message, fix);
     }
 }
 
@@ -172,23 +195,46 @@ fn check_whole(node: &Node<'_>, place: Place<'_>, most: u64, findings: &mut Find
         (_, Some(_)) => {
             findings.add(&rule::BAD_NUMBER, node.at, || format!("{place} is a whole number from 1 to {most}"));
         }
+        (_, None) if node.is_too_large() => too_large(node, place, findings),
         (_, None) => wrong_type(node, place, &Form::Whole { most }, findings),
     }
 }
+
+fn too_large(node: &Node<'_>, place: Place<'_>, findings: &mut Findings<'_, '_>) {
+    findings.add_with_help(&rule::BAD_NUMBER, node.at, || {
+        let message = format!("{place} is a whole number too large for 64 bits");
+        (message, Some("write a smaller number".to_owned()))
+    });
+}
+
+/// What people write who mean a script that a shell runs.
+const SHELLS: [&str; 3] = ["bash", "sh", "shell"];
 
 fn check_word(node: &Node<'_>, place: Place<'_>, words: &[Word], form: &Form, findings: &mut Findings<'_, '_>) {
     let Some(text) = node.text() else { return wrong_type(node, place, form, findings) };
     if words.iter().any(|word| word.name == text) {
         return;
     }
-    findings.add_with_help(&rule::UNKNOWN_VALUE, node.at, || {
-        let known = words.iter().filter(|word| word.available).map(|word| (word.name, word.also));
-        let help = match meant_word(text, known) {
+    let known = words.iter().filter(|word| word.available).map(|word| (word.name, word.also));
+    let meant = if findings.is_full() { None } else { meant_word(text, known.clone()) };
+    let certain = meant.and_then(|_| mend::certain(text, known.map(|(name, _)| name)));
+    // What is known and not available here is no slip of the pen.
+    let slip = certain.filter(|word| meant == Some(*word) && !words.iter().any(|word| word.name == text));
+    let fix = slip.and_then(|word| mend::replace_word(findings.text(), node, text, word));
+    let message = || {
+        let help = match meant {
+            Some("process") if SHELLS.contains(&text.to_ascii_lowercase().as_str()) => {
+                format!(
+                    "did you mean `process`? the entrypoint then needs a `#!` line and the execute bit; it is {}",
+                    form.in_words()
+                )
+            }
             Some(word) => format!("did you mean `{word}`? it is {}", form.in_words()),
             None => format!("write {}", form.in_words()),
         };
         (format!("{place} cannot be {}", quoted(text)), Some(help))
-    });
+    };
+    findings.add_with_fix(&rule::UNKNOWN_VALUE, node.at, message, fix);
 }
 
 fn check_list(node: &Node<'_>, place: Place<'_>, of: &Form, most: usize, form: &Form, findings: &mut Findings<'_, '_>) {
@@ -197,9 +243,8 @@ fn check_list(node: &Node<'_>, place: Place<'_>, of: &Form, most: usize, form: &
         let count = items.len();
         findings.add(&rule::TOO_MANY, node.at, || format!("{place} has {count} items; {most} are allowed"));
     }
-    let (Place::Key(key) | Place::Item(key)) = place;
     for item in items.iter().take(most) {
-        check_form(item, Place::Item(key), of, findings);
+        check_form(item, Place::Item(place.key()), of, findings);
     }
 }
 
@@ -285,11 +330,19 @@ fn missing_key(key: &Key, pair: Option<&Pair<'_>>, node: &Node<'_>, block: &Bloc
 }
 
 /// Reports a key that the mapping does not have, and gives the one that was most likely meant.
-fn unknown_key(pair: &Pair<'_>, block: &Block, findings: &mut Findings<'_, '_>) -> Option<&'static str> {
+fn unknown_key(
+    pair: &Pair<'_>,
+    pairs: &[Pair<'_>],
+    block: &Block,
+    findings: &mut Findings<'_, '_>,
+) -> Option<&'static str> {
     // Whoever has written hundreds of wrong keys is told no more, and looked up no more.
     let meant =
         if findings.is_full() { None } else { meant_word(&pair.key, block.keys().map(|key| (key.name, key.also))) };
-    findings.add_with_help(&rule::UNKNOWN_KEY, pair.at, || {
+    let certain = if findings.has_room() { certain_key(pair, pairs, block, findings) } else { None };
+    let fix = certain.and_then(|key| mend::rename_key(findings.text(), pair, key));
+    let mends = fix.is_some();
+    let message = || {
         let help = if block.name == TOOL.name && AGENT.key(&pair.key).is_some() {
             format!("`{}` belongs in an agent's manifest, `agents/<name>/agent.yaml`", pair.key)
         } else if let Some(name) = meant {
@@ -299,8 +352,36 @@ fn unknown_key(pair: &Pair<'_>, block: &Block, findings: &mut Findings<'_, '_>) 
             format!("{} has: {}", block.one, names.join(", "))
         };
         (format!("{} has no key {}", block.one, quoted(&pair.key)), Some(help))
-    });
+    };
+    findings.add_with_fix(&rule::UNKNOWN_KEY, pair.at, message, fix);
+    // What stands under it is told in the same run.
+    if let Some(key) = certain.filter(|_| mends) {
+        check_pair(pair, key, findings);
+    }
     meant
+}
+
+/// The key that a wrong one certainly is, unless it is there already or another wrong one may be it too.
+fn certain_key(
+    pair: &Pair<'_>,
+    pairs: &[Pair<'_>],
+    block: &Block,
+    findings: &mut Findings<'_, '_>,
+) -> Option<&'static Key> {
+    let meant = |key: &str| mend::certain(key, block.keys().map(|key| key.name));
+    let name = meant(&pair.key)?;
+    let suggested = meant_word(&pair.key, block.keys().map(|key| (key.name, key.also)));
+    let visible_differs = fold(name) != fold(&pair.key);
+    if suggested.is_some_and(|suggested| suggested != name) && visible_differs {
+        return None;
+    }
+    if !findings.afford_comparison(pairs.len() * block.keys().count()) {
+        return None;
+    }
+    let unknown = pairs.iter().filter(|other| block.key(&other.key).is_none());
+    let there = pairs.iter().any(|other| other.key == name);
+    let claimed = unknown.filter(|other| meant(&other.key) == Some(name)).count();
+    if there || claimed != 1 { None } else { block.key(name) }
 }
 
 /// The known word that a wrong one means: another spelling of it, a word that people use for it, its beginning, or a
@@ -321,10 +402,19 @@ fn wrong_type(node: &Node<'_>, place: Place<'_>, form: &Form, findings: &mut Fin
     if matches!(node.data, Data::Broken) {
         return;
     }
-    findings.add_with_help(&rule::WRONG_TYPE, node.at, || {
+    let number = match (form, &node.data) {
+        (Form::Whole { .. } | Form::Number, Data::Scalar { text, plain: false }) => {
+            let whole = text.parse::<u64>().is_ok_and(|number| number.to_string() == text.as_ref());
+            whole.then(|| text.to_string())
+        }
+        _ => None,
+    };
+    let fix = number.and_then(|number| mend::retype(findings.text(), node, place.key(), &number));
+    let message = || {
         let message = format!("{place} is {}, and {} stands here", form.in_words(), type_in_words(node));
         (message, way_to_type(node, form))
-    });
+    };
+    findings.add_with_fix(&rule::WRONG_TYPE, node.at, message, fix);
 }
 
 /// How a value could be written so that it has the type that is due.

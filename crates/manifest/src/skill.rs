@@ -35,7 +35,7 @@ pub(crate) fn skill(
     };
     check_body(&parts, findings);
     check_links(&parts, beside, findings);
-    let root = yaml::parse(parts.front_matter, 2, findings);
+    let root = yaml::parse(parts.front_matter, 2, parts.before, findings);
     let Some(root) = root else {
         if parts.front_matter.trim().is_empty() {
             let at = Position { line: 1, column: 1 };
@@ -46,7 +46,7 @@ pub(crate) fn skill(
     check_block(&root, &SKILL, findings);
     let keys = Keys::of(&root)?;
     let (name, position) = keys.text_at("name").unwrap_or(("", keys.at));
-    check_folder(name, position, folder, &SKILL_NAME, findings);
+    check_folder(keys, folder, &SKILL_NAME, findings);
     let field = |key: &str| keys.text(key).map(|text| (key.to_owned(), text.to_owned()));
     Some(SkillManifest {
         name: name.to_owned(),
@@ -61,6 +61,8 @@ pub(crate) fn skill(
 /// A skill's file in its two parts.
 struct Parts<'a> {
     front_matter: &'a str,
+    /// How many bytes stand before the front matter.
+    before: usize,
     body: &'a str,
     /// The line at which the body begins.
     body_line: u32,
@@ -74,7 +76,8 @@ impl Parts<'_> {
         for (number, line) in (2..).zip(lines) {
             if is_fence(line) {
                 let front_matter = text.get(first.len()..offset)?;
-                return Some(Parts { front_matter, body: text.get(offset + line.len()..)?, body_line: number + 1 });
+                let (before, body) = (first.len(), text.get(offset + line.len()..)?);
+                return Some(Parts { front_matter, before, body, body_line: number + 1 });
             }
             offset += line.len();
         }

@@ -6,21 +6,42 @@
 use std::borrow::Cow;
 use std::collections::HashMap;
 use std::hash::{BuildHasher, RandomState};
+use std::ops::Range;
 
 use serde_json::{Map, Number, Value};
 use serde_saphyr::granit_parser::{
-    ErrorKind, Event, Marker, Parser, ScalarStyle, ScanError, Span, StrInput, Tag, options,
+    ErrorKind, Event, Marker, Parser, ScalarStyle, ScanError, Span, StrInput, StructureStyle, Tag, options,
 };
 
 use crate::diagnostic::{Position, quoted};
 use crate::findings::Findings;
+use crate::mend;
 use crate::rule;
 
 /// A value and where it begins.
 #[derive(Debug)]
 pub(crate) struct Node<'a> {
     pub(crate) at: Position,
+    pub(crate) extent: Extent,
     pub(crate) data: Data<'a>,
+}
+
+/// From where to where something stands in the text of a file, in bytes.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Extent {
+    start: u32,
+    end: u32,
+}
+
+impl Extent {
+    fn new(start: usize, end: usize) -> Extent {
+        let small = |number: usize| u32::try_from(number).unwrap_or(u32::MAX);
+        Extent { start: small(start), end: small(end.max(start)) }
+    }
+
+    pub(crate) fn range(self) -> Range<usize> {
+        self.start as usize..self.end as usize
+    }
 }
 
 /// What a value is.
@@ -42,6 +63,7 @@ pub(crate) enum Data<'a> {
 pub(crate) struct Pair<'a> {
     pub(crate) key: Cow<'a, str>,
     pub(crate) at: Position,
+    pub(crate) key_extent: Extent,
     pub(crate) value: Node<'a>,
 }
 
@@ -55,7 +77,8 @@ const MOST_TEXT: usize = 1 << 20;
 impl Node<'_> {
     /// What stands in an empty file: a mapping without keys.
     pub(crate) fn nothing() -> Node<'static> {
-        Node { at: Position { line: 1, column: 1 }, data: Data::Mapping(Vec::new()) }
+        let at = Position { line: 1, column: 1 };
+        Node { at, extent: Extent::default(), data: Data::Mapping(Vec::new()) }
     }
 
     /// Whether it stands for "no value": nothing at all, `~` or a plain `null`.
@@ -100,6 +123,11 @@ impl Node<'_> {
             Data::Scalar { text, plain: true } if is_decimal(text) => text.parse().ok(),
             _ => None,
         }
+    }
+
+    /// Whether it is a plain whole number beyond 64 bits.
+    pub(crate) fn is_too_large(&self) -> bool {
+        matches!(&self.data, Data::Scalar { text, plain: true } if is_core_integer(text) && plain_json(text).is_none())
     }
 
     /// A plain decimal number as JSON writes it.
@@ -151,7 +179,11 @@ pub(crate) fn check_json(node: &Node<'_>, findings: &mut Findings<'_, '_>) {
     match &node.data {
         Data::Scalar { text, plain: true } if plain_json(text).is_none() => {
             findings.add_with_help(&rule::BAD_NUMBER, node.at, || {
-                let message = format!("{} is no number that JSON can hold within 64 bits", quoted(text));
+                let message = if is_core_integer(text) || radix(text).is_some() {
+                    format!("{} is a whole number too large for 64 bits", quoted(text))
+                } else {
+                    format!("{} is no number that JSON can hold within 64 bits", quoted(text))
+                };
                 (message, Some("write a smaller number, or put quotes around what is text".to_owned()))
             });
         }
@@ -162,8 +194,14 @@ pub(crate) fn check_json(node: &Node<'_>, findings: &mut Findings<'_, '_>) {
 }
 
 /// Reads one document. `None` when it is no YAML or beyond the budget, which has been reported; whatever else is wrong
-/// with the YAML is reported and reading goes on. `first_line` is the line of the file at which the text begins.
-pub(crate) fn parse<'a>(text: &'a str, first_line: u32, findings: &mut Findings<'_, '_>) -> Option<Node<'a>> {
+/// with the YAML is reported and reading goes on. `first_line` is the line of the file at which the text begins, and
+/// `first_byte` the byte.
+pub(crate) fn parse<'a>(
+    text: &'a str,
+    first_line: u32,
+    first_byte: usize,
+    findings: &mut Findings<'_, '_>,
+) -> Option<Node<'a>> {
     let options = options! {
         disallow_directives: true,
         emit_unresolved_aliases: true,
@@ -173,7 +211,7 @@ pub(crate) fn parse<'a>(text: &'a str, first_line: u32, findings: &mut Findings<
         block_nesting_limit: MOST_LEVELS,
     };
     let parser = Parser::new_from_str_with_options(text, options);
-    let mut builder = Builder { parser, text, first_line, findings, values: 0, bytes: 0 };
+    let mut builder = Builder { parser, text, first_line, first_byte, findings, values: 0, bytes: 0 };
     builder.document().unwrap_or(None)
 }
 
@@ -186,6 +224,7 @@ struct Builder<'f, 's, 't, 'a> {
     parser: Parser<'a, StrInput<'a>>,
     text: &'a str,
     first_line: u32,
+    first_byte: usize,
     findings: &'f mut Findings<'s, 't>,
     values: usize,
     bytes: usize,
@@ -229,19 +268,25 @@ impl<'a> Builder<'_, '_, '_, 'a> {
     fn node(&mut self, event: Event<'a>, span: Span, level: usize) -> Step<Node<'a>> {
         let at = self.position(span.start);
         self.spend(at, level)?;
+        let mut extent = self.extent(span.start, span.end);
         let data = match event {
             Event::Scalar(text, style, _, tag) => {
                 self.spend_text(at, &text)?;
                 self.untagged(tag.as_deref(), span);
                 Data::Scalar { text, plain: style == ScalarStyle::Plain }
             }
-            Event::SequenceStart(_, _, tag) => {
+            Event::SequenceStart(style, _, tag) => {
                 self.untagged(tag.as_deref(), span);
-                Data::List(self.list(level)?)
+                let (items, end) = self.list(level)?;
+                let last = items.last().map(|item| item.extent);
+                extent = self.whole(span, style, last, end);
+                Data::List(items)
             }
-            Event::MappingStart(_, _, tag) => {
+            Event::MappingStart(style, _, tag) => {
                 self.untagged(tag.as_deref(), span);
-                Data::Mapping(self.mapping(level)?)
+                let (pairs, last, end) = self.mapping(level)?;
+                extent = self.whole(span, style, last, end);
+                Data::Mapping(pairs)
             }
             Event::Alias(_) | Event::UnresolvedAlias(_) => {
                 let name = span.slice(self.text).unwrap_or("*");
@@ -250,43 +295,69 @@ impl<'a> Builder<'_, '_, '_, 'a> {
             }
             _ => Data::Broken,
         };
-        Ok(Node { at, data })
+        Ok(Node { at, extent, data })
     }
 
-    fn list(&mut self, level: usize) -> Step<Vec<Node<'a>>> {
+    fn extent(&self, start: Marker, end: Marker) -> Extent {
+        let byte = |marker: Marker| self.first_byte + marker.byte_offset().unwrap_or_default();
+        Extent::new(byte(start), byte(end))
+    }
+
+    /// From where to where a list or a mapping stands: to its bracket, or to the end of its last part.
+    fn whole(&self, start: Span, style: StructureStyle, last: Option<Extent>, end: Option<Span>) -> Extent {
+        let own = self.extent(start.start, start.end);
+        match (style, last, end) {
+            (StructureStyle::Flow, _, Some(end)) => Extent { start: own.start, ..self.extent(start.start, end.end) },
+            (StructureStyle::Block, Some(last), _) => Extent { start: own.start, end: last.end.max(own.start) },
+            (StructureStyle::Flow | StructureStyle::Block, _, _) => own,
+        }
+    }
+
+    fn list(&mut self, level: usize) -> Step<(Vec<Node<'a>>, Option<Span>)> {
         let mut items = Vec::new();
         while let Some((event, span)) = self.event()? {
             if event == Event::SequenceEnd {
-                break;
+                return Ok((items, Some(span)));
             }
             items.push(self.node(event, span, level + 1)?);
         }
-        Ok(items)
+        Ok((items, None))
     }
 
-    fn mapping(&mut self, level: usize) -> Step<Vec<Pair<'a>>> {
+    /// The pairs, where the last value stands, and where the mapping ends.
+    fn mapping(&mut self, level: usize) -> Step<(Vec<Pair<'a>>, Option<Extent>, Option<Span>)> {
         let mut pairs: Vec<Pair<'a>> = Vec::new();
+        let mut last = None;
         let mut seen = Seen::default();
         while let Some((event, span)) = self.event()? {
             if event == Event::MappingEnd {
-                break;
+                return Ok((pairs, last, Some(span)));
             }
             let at = self.position(span.start);
+            let key_extent = self.extent(span.start, span.end);
             let key = self.key(event, span, level)?;
             let Some((event, span)) = self.event()? else { break };
             let value = self.node(event, span, level + 1)?;
+            last = Some(value.extent);
             let Some(key) = key else { continue };
             match seen.earlier(&pairs, &key) {
-                Some(first) => self.findings.add(&rule::DUPLICATE_KEY, at, || {
-                    format!("key {} stands here again; line {} has it first", quoted(&key), first.line)
-                }),
+                Some(first) => {
+                    let whole = Extent { start: key_extent.start, end: value.extent.end };
+                    let alike = self.findings.has_room()
+                        && mend::written_alike(self.findings.text(), first.value.extent, value.extent);
+                    let what = format!("`{key}`");
+                    let fix = if alike { mend::remove_second(self.findings.text(), whole, &what) } else { None };
+                    let line = first.at.line;
+                    let text = || format!("key {} stands here again; line {line} has it first", quoted(&key));
+                    self.findings.add_with_fix(&rule::DUPLICATE_KEY, at, || (text(), None), fix);
+                }
                 None => {
                     seen.note(&key, pairs.len());
-                    pairs.push(Pair { key, at, value });
+                    pairs.push(Pair { key, at, key_extent, value });
                 }
             }
         }
-        Ok(pairs)
+        Ok((pairs, last, None))
     }
 
     /// The key's text; `None` for one that was reported and whose value is read past.
@@ -342,8 +413,51 @@ impl<'a> Builder<'_, '_, '_, 'a> {
         if *error.kind() == ErrorKind::RecursionLimitExceeded {
             return self.too_complex(at, format!("the manifest nests deeper than {MOST_LEVELS} levels"));
         }
-        self.findings.add_with_help(&rule::YAML_SYNTAX, at, || in_plain_words(error));
+        let byte = error.marker().byte_offset().unwrap_or_default();
+        if self.text.get(byte..).is_some_and(|rest| rest.starts_with('\u{feff}')) {
+            let fix = mend::remove_mark(self.first_byte + byte);
+            let message = "a byte order mark stands inside the text, where nobody sees it".to_owned();
+            let text = || (message, Some("remove the character U+FEFF".to_owned()));
+            self.findings.add_with_fix(&rule::YAML_SYNTAX, at, text, Some(fix));
+            return Stopped;
+        }
+        match self.misindented(error.marker().line()) {
+            Some((at, message, help)) => {
+                self.findings.add_with_help(&rule::YAML_SYNTAX, at, || (message, Some(help)));
+            }
+            None => self.findings.add_with_help(&rule::YAML_SYNTAX, at, || in_plain_words(error)),
+        }
         Stopped
+    }
+
+    /// What is wrong with the indentation at the line where the parser gave up, if that is what is wrong: the parser
+    /// complains of what it then takes the text for.
+    fn misindented(&self, line: usize) -> Option<(Position, String, String)> {
+        let lines: Vec<&str> = self.text.lines().take(line + 1).collect();
+        let position = |index: usize, column: usize| {
+            let small = |number: usize| u32::try_from(number).unwrap_or(u32::MAX);
+            Position { line: small(index).saturating_add(self.first_line), column: small(column).saturating_add(1) }
+        };
+        let near = line.saturating_sub(1)..=line;
+        for (index, text) in near.filter_map(|index| lines.get(index).map(|text| (index, *text))) {
+            let indent = text.len() - text.trim_start_matches([' ', '\t']).len();
+            if let Some(tab) = text.get(..indent).and_then(|indent| indent.find('\t')) {
+                let help = "YAML indents with spaces: put as many here as its neighbours have, and no tab";
+                return Some((position(index, tab), "a tab indents this line".to_owned(), help.to_owned()));
+            }
+        }
+        let index = line.saturating_sub(1);
+        let own = entry_indent(lines.get(index)?)?;
+        let above = lines.get(..index)?.iter().rev().find_map(|text| entry_indent(text))?;
+        (own != above).then(|| {
+            let blanks = |number: usize| if number == 1 { "1 space".to_owned() } else { format!("{number} spaces") };
+            let message = format!(
+                "this entry is indented by {}, which differs from the {} of the one above",
+                blanks(own),
+                blanks(above)
+            );
+            (position(index, own), message, "give every entry of a list the same indentation".to_owned())
+        })
     }
 
     fn position(&self, marker: Marker) -> Position {
@@ -365,10 +479,10 @@ struct Seen {
 impl Seen {
     const FEW: usize = 24;
 
-    fn earlier(&self, pairs: &[Pair<'_>], key: &str) -> Option<Position> {
+    fn earlier<'p, 'a>(&self, pairs: &'p [Pair<'a>], key: &str) -> Option<&'p Pair<'a>> {
         let few = pairs.iter().take(Self::FEW).find(|pair| pair.key == key);
         let hashed = || self.many.get(&self.hasher.hash_one(key)).and_then(|index| pairs.get(*index));
-        few.or_else(|| hashed().filter(|pair| pair.key == key)).map(|pair| pair.at)
+        few.or_else(|| hashed().filter(|pair| pair.key == key))
     }
 
     fn note(&mut self, key: &str, index: usize) {
@@ -376,6 +490,12 @@ impl Seen {
             self.many.insert(self.hasher.hash_one(key), index);
         }
     }
+}
+
+/// How many spaces stand before the dash of a list's entry.
+fn entry_indent(line: &str) -> Option<usize> {
+    let entry = line.trim_start_matches(' ');
+    (entry == "-" || entry.starts_with("- ")).then(|| line.len() - entry.len())
 }
 
 /// The parser's complaint for someone who does not know its words, with the way out where one is likely.
@@ -508,7 +628,7 @@ mod tests {
     fn read(text: &str) -> (Option<Value>, Vec<(u16, u32, u32)>) {
         let source = Source::new("f", text);
         let mut findings = Findings::new(&source);
-        let root = parse(text, 1, &mut findings);
+        let root = parse(text, 1, 0, &mut findings);
         if let Some(root) = &root {
             check_json(root, &mut findings);
         }
@@ -579,7 +699,8 @@ mod tests {
     #[test]
     fn plain_decimal_numbers_are_told_from_what_only_looks_like_one() {
         let number = |text: &str| {
-            let node = Node { at: Position::default(), data: Data::Scalar { text: text.into(), plain: true } };
+            let (at, extent) = (Position::default(), Extent::default());
+            let node = Node { at, extent, data: Data::Scalar { text: text.into(), plain: true } };
             node.number().map(|number| number.to_string())
         };
         assert_eq!(number("5").as_deref(), Some("5"));

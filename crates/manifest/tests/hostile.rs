@@ -78,6 +78,20 @@ fn attacks() -> Vec<(&'static str, String)> {
         ("many empty values", overfilled("triggers: [", always("[],"), "]\n")),
         ("many unknown keys", filled("", |n| format!("k{n}:\n"), "")),
         ("many unknown keys that are nearly known", filled("", |n| format!("descripti{n}: 1\n"), "")),
+        ("many duplicate keys in one line", filled("x: {name: b", always(", name: b"), "}\n")),
+        (
+            "many duplicate choices in one line",
+            filled("args: [", |n| format!("{{name: a{n}, type: string, enum: [{}]}}, ", "x, ".repeat(900)), "]\n"),
+        ),
+        (
+            "many unknown keys that are nearly known, in many mappings",
+            filled(
+                "actions:\n",
+                |n| format!("- {{{}}}\n", (0..20).map(|k| format!("descripti{k}x{n}: 1, ")).collect::<String>()),
+                "",
+            ),
+        ),
+        ("many equal arguments", filled("args: [", always("{name: a, type: path}, "), "]\n")),
         ("many duplicate keys", filled("", always("name: b\n"), "")),
         ("many documents", filled("", always("---\n"), "")),
         ("nothing but line breaks", filled("x: 1\n", always("\n"), "")),

@@ -1,4 +1,8 @@
 //! `gatelatch check`: every finding about every manifest, and what the gate makes of the actions.
+//!
+//! Writes nothing itself; with `--fix` the manifests are mended first, in [`mend`].
+
+mod mend;
 
 use std::path::{Path, PathBuf};
 
@@ -12,14 +16,21 @@ use serde_json::json;
 use crate::exit::Code;
 use crate::options::Place;
 use crate::settings::{self, Environment, Settings};
-use crate::verb::{load_catalog, print, print_json, working_folder};
+use crate::verb::{load_catalog, print, print_json, say, working_folder};
+
+use mend::Mended;
 
 /// A catalog's own list of its loosenings, so that a review sees each one appear.
 const LIST: &str = "loosenings.txt";
 
-/// Prints the findings; the exit code is that of a failure when one of them is an error.
-pub(crate) fn check(place: &Place, environment: &Environment, as_json: bool) -> anyhow::Result<Code> {
+/// Prints the findings, after mending what is certain if that is wanted; the exit code is that of a failure when an
+/// error remains.
+pub(crate) fn check(place: &Place, environment: &Environment, fix: bool, as_json: bool) -> anyhow::Result<Code> {
     let settings = Settings::read(place, environment, &working_folder()?)?;
+    let mended = if fix { Some(mend::mend(&settings)) } else { None };
+    if fix && settings.catalogs.is_empty() {
+        say("note: the catalog that ships is compiled in, so that there is nothing to mend; name one with --catalog");
+    }
     let Loaded { catalog, findings } = load_catalog(&settings);
     settings::refuse_unknown_variables(environment, &catalog)?;
     let undeclared = declaration::undeclared(&catalog);
@@ -29,24 +40,29 @@ pub(crate) fn check(place: &Place, environment: &Environment, as_json: bool) -> 
     let unlisted: Vec<String> = settings.catalogs.iter().flat_map(|folder| unlisted(folder, &loosenings)).collect();
     let errors = findings.iter().filter(|finding| finding.severity == Severity::Error).count();
     let code = if errors == 0 && unlisted.is_empty() { Code::Done } else { Code::Failed };
+    let mendable = findings.iter().filter(|finding| finding.fix.is_some()).count();
     let (entries, skills) = (catalog.entries().len(), catalog.skills().len());
     let loosenings: Vec<String> = loosenings.iter().map(ToString::to_string).collect();
     if as_json {
         let findings: Vec<_> = findings.iter().map(Diagnostic::to_value).collect();
         let undeclared: Vec<String> = undeclared.iter().map(ToString::to_string).collect();
-        print_json(
-            &json!({
-                "findings": findings,
-                "undeclared": undeclared,
-                "ignored_declarations": ignored,
-                "loosenings": loosenings,
-                "unlisted_loosenings": unlisted,
-                "entries": entries,
-                "skills": skills,
-            }),
-            true,
-        )?;
+        let mut report = json!({
+            "findings": findings,
+            "undeclared": undeclared,
+            "ignored_declarations": ignored,
+            "loosenings": loosenings,
+            "unlisted_loosenings": unlisted,
+            "entries": entries,
+            "skills": skills,
+        });
+        if let (Some(mended), Some(report)) = (&mended, report.as_object_mut()) {
+            report.extend(mended.to_map());
+        }
+        print_json(&report, true)?;
         return Ok(code);
+    }
+    if let Some(mended) = &mended {
+        print_mended(mended)?;
     }
     for finding in &findings {
         print(&format!("{finding}\n"))?;
@@ -77,7 +93,23 @@ pub(crate) fn check(place: &Place, environment: &Environment, as_json: bool) -> 
         counted(errors, "error", "errors"),
         counted(findings.len() - errors, "warning", "warnings")
     ))?;
+    if mendable > 0 && !fix && !settings.catalogs.is_empty() {
+        print(&format!("`gatelatch check --fix` mends {mendable} of these"))?;
+    }
     Ok(code)
+}
+
+fn print_mended(mended: &Mended) -> anyhow::Result<()> {
+    for fixed in &mended.fixed {
+        print(&format!("fixed {fixed}"))?;
+    }
+    for left in &mended.left {
+        print(&format!("left {left}"))?;
+    }
+    if !mended.is_empty() {
+        print("")?;
+    }
+    Ok(())
 }
 
 /// What a catalog's list of loosenings lacks (`+`) or has too much (`-`); nothing where the catalog keeps no list.

@@ -370,7 +370,9 @@ fn sentence(action: &ActionManifest, raw: &Value, fault: &ArgumentFault, descrip
         },
         ArgumentRule::Nested => nested(argument, &fault.pointer),
         ArgumentRule::Twice => format!("`{name}` is given twice, in two spellings"),
-        ArgumentRule::LeadingDash => format!("`{name}` is passed by place and must not begin with `-`"),
+        ArgumentRule::LeadingDash => format!(
+            "`{name}` is passed by place and must not begin with `-`; its author can allow it with `allow_dash: true`"
+        ),
         ArgumentRule::Nul => format!("`{name}` holds a NUL character, which no program can be given"),
         ArgumentRule::Unknown | ArgumentRule::NotAnObject => format!("`{name}` does not fit"),
     }
@@ -380,7 +382,13 @@ fn kind_of(value: &Value) -> &'static str {
     match value {
         Value::Null => "null",
         Value::Bool(_) => "a boolean",
-        Value::Number(number) if number.is_f64() => "a fraction",
+        Value::Number(number) if number.is_f64() => match number.as_f64() {
+            // What JSON's readers make of a longer whole number.
+            Some(float) if float.fract() == 0.0 && !(-9.3e18..=1.9e19).contains(&float) => {
+                "a whole number too large for 64 bits"
+            }
+            Some(_) | None => "a fraction",
+        },
         Value::Number(_) => "a number",
         Value::String(_) => "a string",
         Value::Array(_) => "an array",

@@ -12,6 +12,7 @@ use gatelatch_manifest::document::{
     Runtime, SecretManifest, SkillManifest, UseManifest,
 };
 use gatelatch_manifest::effect::Effect;
+use gatelatch_manifest::mend::Fix;
 use serde_json::{Map, Number, Value};
 
 use super::bytes::{Reader, Writer};
@@ -59,7 +60,7 @@ pub(crate) fn take_reading(from: &mut Reader<'_>) -> Option<Reading> {
 }
 
 fn put_finding(to: &mut Writer, finding: &Diagnostic) {
-    let Diagnostic { code, severity, file, position, message, help, source_line } = finding;
+    let Diagnostic { code, severity, file, position, message, help, source_line, fix } = finding;
     to.number(u64::from(*code));
     to.flag(*severity == Severity::Error);
     to.text(file);
@@ -67,6 +68,12 @@ fn put_finding(to: &mut Writer, finding: &Diagnostic) {
     to.text(message);
     to.option(help.as_deref(), Writer::text);
     to.option(source_line.as_deref(), Writer::text);
+    to.option(fix.as_deref(), |to, Fix { range, replacement, done }| {
+        to.number(range.start as u64);
+        to.number(range.end as u64);
+        to.text(replacement);
+        to.text(done);
+    });
 }
 
 fn take_finding(from: &mut Reader<'_>) -> Option<Diagnostic> {
@@ -78,7 +85,14 @@ fn take_finding(from: &mut Reader<'_>) -> Option<Diagnostic> {
         message: from.text()?,
         help: from.option(Reader::text)?,
         source_line: from.option(Reader::text)?,
+        fix: from.option(take_fix)?.map(Box::new),
     })
+}
+
+fn take_fix(from: &mut Reader<'_>) -> Option<Fix> {
+    let start = usize::try_from(from.number()?).ok()?;
+    let end = usize::try_from(from.number()?).ok()?;
+    Some(Fix { range: start..end, replacement: from.text()?, done: from.text()? })
 }
 
 fn put_position(to: &mut Writer, Position { line, column }: &Position) {
