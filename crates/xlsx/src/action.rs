@@ -9,7 +9,7 @@ mod search;
 use std::path::Path;
 
 use crate::arguments::Request;
-use crate::error::{Fault, XlsxError, nearest};
+use crate::error::{Fault, MAX_NAMED, XlsxError, nearest};
 use crate::reference::{Area, split_sheet};
 use crate::roots::Roots;
 use crate::workbook::{SheetKind, Workbook};
@@ -194,7 +194,7 @@ impl Book {
         loop {
             match attempt(&mut self.workbook) {
                 Err(Fault::OutOfOrder) if self.workbook.sort(sheet) => {}
-                result => return result.map_err(self.sheet_error(sheet)),
+                result => return result.map_err(|fault| self.sheet_error(sheet)(fault)),
             }
         }
     }
@@ -202,6 +202,8 @@ impl Book {
     /// A fault of one sheet, with the names that the caller knows.
     fn sheet_error(&self, sheet: usize) -> impl Fn(Fault) -> XlsxError + use<> {
         let (path, sheet) = (self.shown.clone(), self.title(sheet).to_owned());
-        move |fault| XlsxError::Sheet { path: path.clone(), sheet: sheet.clone(), fault }
+        let sheets: Vec<String> =
+            self.workbook.sheets.iter().take(MAX_NAMED).map(|sheet| sheet.title.clone()).collect();
+        move |fault| XlsxError::Sheet { path: path.clone(), sheet: sheet.clone(), sheets: sheets.clone(), fault }
     }
 }

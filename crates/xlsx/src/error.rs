@@ -5,6 +5,9 @@
 
 use serde_json::{Value, json};
 
+/// How many sheets an error names: a workbook may hold thousands, and an error is no place to list them all.
+pub(crate) const MAX_NAMED: usize = 100;
+
 /// Why an action gave no result.
 #[derive(Debug, thiserror::Error)]
 pub enum XlsxError {
@@ -63,6 +66,8 @@ pub enum XlsxError {
         path: String,
         /// The sheet's title.
         sheet: String,
+        /// The sheets that exist.
+        sheets: Vec<String>,
         /// Why.
         #[source]
         fault: Fault,
@@ -191,7 +196,7 @@ impl XlsxError {
             XlsxError::NoSuchSheet { sheets, nearest, .. } | XlsxError::BadRange { sheets, nearest, .. } => {
                 (sheets, nearest)
             }
-            XlsxError::NotAWorksheet { sheets, .. } => (sheets, &[]),
+            XlsxError::NotAWorksheet { sheets, .. } | XlsxError::Sheet { sheets, .. } => (sheets, &[]),
             XlsxError::BadArguments { nearest, .. } => (&[], nearest),
             _ => (&[], &[]),
         }
@@ -221,8 +226,7 @@ impl XlsxError {
             value["nearest"] = nearest.into();
         }
         if !sheets.is_empty() {
-            // A workbook may hold thousands of sheets; an error is no place to list them all.
-            value["sheets"] = sheets[..sheets.len().min(100)].into();
+            value["sheets"] = sheets[..sheets.len().min(MAX_NAMED)].into();
         }
         value
     }

@@ -9,10 +9,8 @@ use crate::package::Part;
 
 /// How much text of one cell is read; spreadsheet programs stop at 32 767 characters.
 pub(super) const MAX_TEXT: usize = 1 << 20;
-/// How much text the table may hold, so that it stays within the memory that reading is granted.
-const MAX_TABLE: usize = 96 << 20;
-/// How many strings the table may hold.
-const MAX_STRINGS: usize = 4 << 20;
+/// How much memory the table may take: its text and the place of each string.
+const MAX_TABLE: usize = 176 << 20;
 /// How much text is kept together. Growing one text for all would need twice the memory whenever it moves.
 const CHUNK: usize = 1 << 20;
 
@@ -21,6 +19,7 @@ pub(crate) struct Strings {
     rest: Option<Scanner>,
     chunks: Vec<String>,
     places: Vec<Place>,
+    /// What all of it takes.
     bytes: usize,
 }
 
@@ -61,10 +60,9 @@ impl Strings {
             self.rest = None;
             return Ok(false);
         }
-        self.bytes += chunk.len() - from;
-        if self.bytes > MAX_TABLE || self.places.len() >= MAX_STRINGS {
-            let most = MAX_TABLE >> 20;
-            return Err(Fault::too_large(format!("its shared strings are more than {MAX_STRINGS} or {most} MiB")));
+        self.bytes += chunk.len() - from + size_of::<Place>();
+        if self.bytes > MAX_TABLE {
+            return Err(Fault::too_large(format!("its shared strings take more than {} MiB", MAX_TABLE >> 20)));
         }
         let blank = chunk[from..].trim().is_empty();
         self.places.push(Place { chunk: number as u16, blank, from: from as u32, to: chunk.len() as u32 });

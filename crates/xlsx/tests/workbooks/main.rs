@@ -5,6 +5,7 @@ mod actions;
 mod archive;
 mod binary;
 mod expected;
+mod manifest;
 mod mutation;
 mod mutations;
 mod opendocument;
