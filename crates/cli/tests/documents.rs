@@ -199,7 +199,7 @@ fn the_agent_of_the_documents_calls_what_it_uses() {
         &HELLO.replace("runtime: process\nentrypoint: echo", "runtime: python\nentrypoint: main.py"),
     );
     bench.write("catalog/tools/hello-world/main.py", "print('{\"greeting\": \"hello\"}')\n");
-    let (code, out, err) = bench.run(&["--catalog", "catalog", "agent", "summarize-notes", "--json"]);
+    let (code, out, err) = bench.run(&["--catalog", "catalog", "agent", "fetch-greeting", "--json"]);
     assert_eq!((code, out.trim()), (0, r#"{"greeting":"hello"}"#), "{err}");
 }
 

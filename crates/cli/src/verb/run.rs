@@ -48,7 +48,7 @@ pub(crate) fn run(road: &Road, target: Target, action: Option<String>, options: 
             return answer;
         }
         if !agreed(&answer, &request.args) {
-            say("not run");
+            say("not run: the answer was not yes");
             return answer;
         }
         road.bridge.run(RunRequest { door: Door::Confirmed, ..request }, cancelled, steps()).await
@@ -78,8 +78,8 @@ fn agreed(refused: &Answer, args: &Value) -> bool {
         return false;
     }
     let text = |key: &str| refused.value[key].as_str().unwrap_or_default().to_owned();
-    let entry = format!("{}{}", text("tool"), text("agent"));
-    say(&format!("{entry} {} is {}: {}", text("action"), text("effect"), text("because")));
+    let named = format!("{}{} {}", text("tool"), text("agent"), text("action"));
+    say(&format!("{} is {}: {}", named.trim_end(), text("effect"), text("because")));
     // What is not plain to the eye is shown by its number: the human must see the very call that would run.
     say(&plain(&serde_json::to_string_pretty(args).unwrap_or_default()));
     let _ = write!(std::io::stderr(), "Run it? Type yes: ");
