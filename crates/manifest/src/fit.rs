@@ -364,6 +364,10 @@ mod tests {
             message(ArgumentType::Integer, json!("5")),
             "must be an integer of at most 64 bits, and text was given; write it without quotes"
         );
+        assert_eq!(
+            message(ArgumentType::Integer, serde_json::from_str("99999999999999999999").unwrap()),
+            "must be an integer of at most 64 bits, and a whole number too large for 64 bits was given"
+        );
         assert_eq!(message(ArgumentType::String, json!(5)), "must be text, and a number was given; write it in quotes");
         assert_eq!(message(ArgumentType::Array, json!({"k": "s3cret"})), "must be an array, and an object was given");
     }
@@ -412,6 +416,7 @@ mod tests {
         let mut number = argument(ArgumentType::Integer);
         number.positional = true;
         assert_eq!(rules(&number, json!(-1)), [MisfitRule::LeadingDash]);
+        assert!(fit(&number, &json!(-1)).unwrap_err()[0].message.contains("`allow_dash: true`"));
         assert_eq!(rules(&number, json!(1)), []);
     }
 }
