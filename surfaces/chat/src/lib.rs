@@ -1,0 +1,7 @@
+//! What chat clients see: one named tool per declared operation, reviewed, versioned and pinned.
+//!
+//! Owns how a declaration (`chat_surface.yaml`) becomes a published list, what it must agree with in the catalog, and how
+//! a call of a published tool becomes calls on the road. There is no door here to what cannot be undone. Start at
+//! [`published`] for what clients see.
+
+pub mod published;
