@@ -4,6 +4,7 @@ use crate::bench;
 use crate::clients;
 use crate::codegen;
 use crate::step::step;
+use crate::workflows;
 
 /// The clients that every run tries; `--full` tries all.
 const CHOSEN: [&str; 4] = ["sdk-legacy", "client-dual", "py-mcp", "opencode"];
@@ -18,6 +19,7 @@ pub(crate) fn run(full: bool) -> anyhow::Result<()> {
     step("lints", cargo, &["clippy", "--workspace", "--all-targets", "--locked", "--", "-D", "warnings"], &[])?;
     step("tests", cargo, &["test", "--workspace", "--locked"], &[])?;
     codegen::run(true)?;
+    workflows::run()?;
     step("release build", cargo, &["build", "--release", "--locked", "--bin", "gatelatch"], &[])?;
     clients::run(if full { &[] } else { &CHOSEN })?;
     if full {

@@ -3,12 +3,14 @@
 //! `cargo xtask ci` is what CI runs. Start at [`ci`]; the checks of habits are this package's own tests, in [`tidy`].
 
 mod bench;
+mod bundle;
 mod ci;
 mod clients;
 mod codegen;
 mod step;
 #[cfg(test)]
 mod tidy;
+mod workflows;
 
 use std::process::ExitCode;
 
@@ -20,8 +22,11 @@ usage: cargo xtask <task>
   bench xlsx    the workbook reader beside openpyxl, python-calamine and bare calamine
   bench retrieval [--tools FILE… --queries FILE [--out RUN.jsonl]]
                 how well the search finds what is asked for, on the sets beside the repository or on these files
+  bundle [--platform NAME] [--binary FILE] [--out DIR]
+                the bundle of one platform for clients that install servers, into target/bundles
   codegen [--check]
                 write the reference pages; --check only compares them
+  workflows     the workflows against actionlint and the rules of the house
   clients NAME… the third-party MCP clients against the release binary (all without a name)
 ";
 
@@ -39,6 +44,8 @@ fn main() -> ExitCode {
         ["bench-retrieval", words @ ..] => bench::measure_retrieval(words),
         ["bench-measure"] => bench::measure(),
         ["bench-floor", bytes] => bench::floor(bytes),
+        ["bundle", words @ ..] => bundle::run(words),
+        ["workflows"] => workflows::run(),
         ["clients", names @ ..] => clients::run(names),
         _ => {
             step::say(USAGE);
