@@ -1,5 +1,14 @@
-//! Tells cargo that the catalog that ships is part of this build.
+//! Tells where the catalog that ships is, and that it is part of this build.
+//!
+//! In the repository that is the root's `manifests/`. A published package holds it beside its own files, through the link
+//! of that name in this folder, which not every system checks out as a link.
+
+use std::path::Path;
 
 fn main() {
-    println!("cargo:rerun-if-changed=../../manifests");
+    let package = std::env::var("CARGO_MANIFEST_DIR").unwrap_or_default();
+    let repository = Path::new(&package).join("../../manifests");
+    let folder = if repository.is_dir() { repository } else { Path::new(&package).join("manifests") };
+    println!("cargo:rerun-if-changed={}", folder.display());
+    println!("cargo:rustc-env=GATELATCH_SHIPPED={}", folder.display());
 }
