@@ -211,5 +211,8 @@ fn form(form_of: &Form) -> Value {
         Form::Block(block) => Value::Object(mapping(block)),
         Form::NameOrBlock(_, block) => json!({ "anyOf": [scalar(), mapping(block)] }),
         Form::TextMapping => json!({ "type": "object", "additionalProperties": scalar() }),
+        Form::BlockMapping { of, most } => {
+            json!({ "type": "object", "maxProperties": most, "additionalProperties": mapping(of) })
+        }
     }
 }

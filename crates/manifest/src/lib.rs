@@ -19,6 +19,7 @@ pub mod schema;
 pub mod surface;
 
 mod argument;
+mod declaration;
 mod entry;
 mod findings;
 mod keys;

@@ -345,7 +345,7 @@ fn has_the_shape(node: &Node<'_>, form: &Form) -> bool {
         (_, Data::Broken) => false,
         (Form::Json, Data::Scalar { .. } | Data::List(_) | Data::Mapping(_)) => true,
         (Form::List { .. }, data) => matches!(data, Data::List(_)),
-        (Form::JsonMapping | Form::Schema | Form::Block(_) | Form::TextMapping, data) => {
+        (Form::JsonMapping | Form::Schema | Form::Block(_) | Form::TextMapping | Form::BlockMapping { .. }, data) => {
             matches!(data, Data::Mapping(_))
         }
         (Form::Output | Form::NameOrBlock(..), data) => matches!(data, Data::Mapping(_) | Data::Scalar { .. }),

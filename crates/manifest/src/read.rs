@@ -1,14 +1,17 @@
 //! From a manifest's bytes to its document, or to everything that is wrong with it.
 //!
 //! Start at [`tool`], [`agent`] or [`skill`]: each takes the label that findings show, the name of the entry's folder,
-//! the bytes, and a way to ask which files stand beside the manifest. None of them fails: a broken manifest is a `Read`
+//! the bytes, and a way to ask which files stand beside the manifest; [`surface`] and [`settings`] take the label and the
+//! bytes. None of them fails: a broken manifest is a `Read`
 //! without a document.
 
+use crate::declaration;
 use crate::diagnostic::{Diagnostic, Position, Source};
 use crate::document::{EntryManifest, Kind, SettingsManifest, SkillManifest};
 use crate::entry;
 use crate::findings::Findings;
 use crate::rule;
+use crate::surface::SurfaceManifest;
 use crate::yaml::{self, Node};
 
 /// The largest manifest that is read, in bytes.
@@ -58,6 +61,11 @@ pub fn settings(file: &str, bytes: &[u8]) -> Read<SettingsManifest> {
     read(file, bytes, crate::settings::settings)
 }
 
+/// Reads `chat_surface.yaml`.
+pub fn surface(file: &str, bytes: &[u8]) -> Read<SurfaceManifest> {
+    read(file, bytes, |text, findings| declaration::declaration(&root(text, findings)?, findings))
+}
+
 /// A manifest's bytes as text without a byte order mark, or the finding that says why they are none.
 pub fn text<'b>(file: &str, bytes: &'b [u8]) -> Result<&'b str, Diagnostic> {
     if bytes.len() > MOST_BYTES {
@@ -80,16 +88,17 @@ pub fn too_large(file: &str) -> Diagnostic {
 }
 
 fn entry_of(kind: Kind, file: &str, folder: &str, bytes: &[u8], beside: Lookup<'_>) -> Read<EntryManifest> {
-    read(file, bytes, |text, findings| {
-        let root = yaml::parse(text, 1, 0, findings);
-        let root = match root {
-            Some(root) => root,
-            None if findings.has_error() => return None,
-            // A file of nothing but comments: every required key is missing.
-            None => Node::nothing(),
-        };
-        entry::entry(kind, folder, &root, beside, findings)
-    })
+    read(file, bytes, |text, findings| entry::entry(kind, folder, &root(text, findings)?, beside, findings))
+}
+
+/// The tree of a file; `None` when it is no YAML.
+fn root<'a>(text: &'a str, findings: &mut Findings<'_, '_>) -> Option<Node<'a>> {
+    match yaml::parse(text, 1, 0, findings) {
+        Some(root) => Some(root),
+        None if findings.has_error() => None,
+        // A file of nothing but comments: every required key is missing.
+        None => Some(Node::nothing()),
+    }
 }
 
 fn read<T>(file: &str, bytes: &[u8], build: impl FnOnce(&str, &mut Findings<'_, '_>) -> Option<T>) -> Read<T> {

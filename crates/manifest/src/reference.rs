@@ -2,7 +2,9 @@
 //!
 //! Reading checks a manifest by these tables and the reference page is made from them, so that the two cannot differ.
 //! Rules that tie several keys together are no part of it: they are in [`crate::read`]'s own files. Start at [`TOOL`],
-//! [`AGENT`] and [`SKILL`].
+//! [`AGENT`] and [`SKILL`]; the keys of a declaration of the chat surface are in [`surface`].
+
+pub mod surface;
 
 use crate::pattern;
 use crate::rule::{self, Rule};
@@ -99,6 +101,13 @@ pub enum Form {
     NameOrBlock(&'static NameForm, &'static Block),
     /// A mapping of text to text.
     TextMapping,
+    /// A mapping of names to mappings with keys of their own.
+    BlockMapping {
+        /// What each value is.
+        of: &'static Block,
+        /// The most names.
+        most: usize,
+    },
 }
 
 impl Form {
@@ -128,6 +137,7 @@ impl Form {
             },
             Form::NameOrBlock(..) => "a name or a mapping".to_owned(),
             Form::TextMapping => "a mapping of text to text".to_owned(),
+            Form::BlockMapping { of, .. } => format!("a mapping of names to {}s (mappings)", of.name),
         }
     }
 }
@@ -145,7 +155,7 @@ pub struct Word {
     pub available: bool,
 }
 
-/// What a name may look like. Every name has at most [`NameForm::MOST`] characters.
+/// What a name may look like. No name has more than [`NameForm::MOST`] characters.
 #[derive(Debug)]
 pub struct NameForm {
     /// What such a name names, for messages.
@@ -154,6 +164,8 @@ pub struct NameForm {
     pub in_words: &'static str,
     /// The rule that a name of another form breaks.
     pub rule: &'static Rule,
+    /// The most characters.
+    pub most: usize,
     first: fn(char) -> bool,
     rest: fn(char) -> bool,
     /// Whether hyphens stand alone and inside the name only, as Agent Skills demand.
@@ -167,7 +179,7 @@ impl NameForm {
     /// Whether a name has this form.
     pub fn fits(&self, name: &str) -> bool {
         let hyphens_fit = !self.single_hyphens || !(name.ends_with('-') || name.contains("--"));
-        name.starts_with(self.first) && name.chars().all(self.rest) && name.len() <= Self::MOST && hyphens_fit
+        name.starts_with(self.first) && name.chars().all(self.rest) && name.len() <= self.most && hyphens_fit
     }
 }
 
@@ -176,6 +188,7 @@ pub static ENTRY_NAME: NameForm = NameForm {
     names: "a tool or an agent",
     in_words: "lower-case letters, digits, `-` and `_`, beginning with a letter or digit, at most 64 characters",
     rule: &rule::NAME_FORM,
+    most: NameForm::MOST,
     first: |c| c.is_ascii_lowercase() || c.is_ascii_digit(),
     rest: |c| c.is_ascii_lowercase() || c.is_ascii_digit() || matches!(c, '-' | '_'),
     single_hyphens: false,
@@ -186,6 +199,7 @@ pub static SKILL_NAME: NameForm = NameForm {
     names: "a skill",
     in_words: "lower-case letters, digits and single hyphens inside, at most 64 characters",
     rule: &rule::NAME_FORM,
+    most: NameForm::MOST,
     first: |c| c.is_ascii_lowercase() || c.is_ascii_digit(),
     rest: |c| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '-',
     single_hyphens: true,
@@ -196,6 +210,7 @@ pub static ACTION_NAME: NameForm = NameForm {
     names: "an action",
     in_words: "letters, digits, `-`, `_` and `.`, beginning with a letter or digit, at most 64 characters",
     rule: &rule::NAME_FORM,
+    most: NameForm::MOST,
     first: |c| c.is_ascii_alphanumeric(),
     rest: |c| c.is_ascii_alphanumeric() || matches!(c, '-' | '_' | '.'),
     single_hyphens: false,
@@ -206,6 +221,7 @@ pub static ARGUMENT_NAME: NameForm = NameForm {
     names: "an argument",
     in_words: "letters, digits, `-`, `_` and `.`, beginning with a letter, digit or `_`, at most 64 characters",
     rule: &rule::NAME_FORM,
+    most: NameForm::MOST,
     first: |c| c.is_ascii_alphanumeric() || c == '_',
     rest: |c| c.is_ascii_alphanumeric() || matches!(c, '-' | '_' | '.'),
     single_hyphens: false,
@@ -216,6 +232,7 @@ pub static SECRET_NAME: NameForm = NameForm {
     names: "a secret",
     in_words: "upper-case letters, digits and `_`, not beginning with a digit, at most 64 characters",
     rule: &rule::SECRET_NAME,
+    most: NameForm::MOST,
     first: |c| c.is_ascii_uppercase() || c == '_',
     rest: |c| c.is_ascii_uppercase() || c.is_ascii_digit() || c == '_',
     single_hyphens: false,
@@ -226,6 +243,7 @@ pub static VARIABLE_NAME: NameForm = NameForm {
     names: "a variable",
     in_words: "letters, digits and `_`, not beginning with a digit, at most 64 characters",
     rule: &rule::VARIABLE_NAME,
+    most: NameForm::MOST,
     first: |c| c.is_ascii_alphabetic() || c == '_',
     rest: |c| c.is_ascii_alphanumeric() || c == '_',
     single_hyphens: false,
@@ -236,6 +254,7 @@ pub static USE_NAME: NameForm = NameForm {
     names: "a tool or an action of one",
     in_words: "`tool` or `tool.action`, as the tool's manifest spells them",
     rule: &rule::NAME_FORM,
+    most: NameForm::MOST,
     first: |c| c.is_ascii_lowercase() || c.is_ascii_digit(),
     rest: |c| c.is_ascii_alphanumeric() || matches!(c, '-' | '_' | '.'),
     single_hyphens: false,
@@ -465,39 +484,50 @@ pub static ACTION: Block = Block {
 pub static ARGUMENT: Block = Block {
     name: "argument",
     one: "an argument",
-    groups: &[&[
-        key("name", Form::Name(&ARGUMENT_NAME), "the argument's name, published and passed exactly as written")
+    groups: &[
+        &[key("name", Form::Name(&ARGUMENT_NAME), "the argument's name, published and passed exactly as written")
             .required()
-            .also(&["id", "key", "flag"]),
-        key("type", Form::Word(ARGUMENT_TYPES), "what values it takes").required().also(&[
-            "kind",
-            "datatype",
-            "data_type",
-        ]),
-        key("required", Form::Flag, "whether a call without it is refused")
-            .default("false")
-            .also(&["mandatory", "optional"]),
-        key("description", Form::Line { most: MOST_DESCRIPTION }, "what it is for")
-            .also(&["desc", "summary", "help", "doc"]),
-        key("default", Form::Json, "what the program assumes without it; shown, never passed"),
-        key("enum", Form::List { of: &Form::Json, most: MOST_ITEMS }, "the values that it may have")
-            .default("any")
-            .also(&["choices", "values", "options", "oneof", "allowed"]),
-        key("minimum", Form::Number, "the least number that it may be").also(&["min", "at_least"]),
-        key("maximum", Form::Number, "the greatest number that it may be").also(&["max", "at_most"]),
-        key(
-            "pattern",
-            Form::Text { most: pattern::MOST_BYTES },
-            "a regular expression that must match somewhere in the text",
-        )
-        .also(&["regex", "regexp", "format"]),
-        key("items", Form::Schema, "for an array: the JSON Schema of an item")
-            .also(&["item", "element", "elements", "of"]),
-        key("positional", Form::Flag, "passed by place, without its name").default("false").also(&["position", "bare"]),
-        key("allow_dash", Form::Flag, "for a positional argument: a value may begin with `-`").default("false"),
-        key("negatable", Form::Flag, "for a boolean: false gives `--no-name`").default("false").also(&["negate"]),
-    ]],
+            .also(&["id", "key", "flag"])],
+        ARGUMENT_TYPE,
+        &[
+            key("description", Form::Line { most: MOST_DESCRIPTION }, "what it is for")
+                .also(&["desc", "summary", "help", "doc"]),
+            key("default", Form::Json, "what the program assumes without it; shown, never passed"),
+        ],
+        ARGUMENT_VALUES,
+        &[
+            key("positional", Form::Flag, "passed by place, without its name")
+                .default("false")
+                .also(&["position", "bare"]),
+            key("allow_dash", Form::Flag, "for a positional argument: a value may begin with `-`").default("false"),
+            key("negatable", Form::Flag, "for a boolean: false gives `--no-name`").default("false").also(&["negate"]),
+        ],
+    ],
 };
+
+/// What every argument says of its type, wherever it stands.
+static ARGUMENT_TYPE: &[Key] = &[
+    key("type", Form::Word(ARGUMENT_TYPES), "what values it takes").required().also(&["kind", "datatype", "data_type"]),
+    key("required", Form::Flag, "whether a call without it is refused")
+        .default("false")
+        .also(&["mandatory", "optional"]),
+];
+
+/// What every argument says of its values, wherever it stands.
+static ARGUMENT_VALUES: &[Key] = &[
+    key("enum", Form::List { of: &Form::Json, most: MOST_ITEMS }, "the values that it may have")
+        .default("any")
+        .also(&["choices", "values", "options", "oneof", "allowed"]),
+    key("minimum", Form::Number, "the least number that it may be").also(&["min", "at_least"]),
+    key("maximum", Form::Number, "the greatest number that it may be").also(&["max", "at_most"]),
+    key(
+        "pattern",
+        Form::Text { most: pattern::MOST_BYTES },
+        "a regular expression that must match somewhere in the text",
+    )
+    .also(&["regex", "regexp", "format"]),
+    key("items", Form::Schema, "for an array: the JSON Schema of an item").also(&["item", "element", "elements", "of"]),
+];
 
 /// The keys of one item of `examples`.
 pub static EXAMPLE: Block = Block {

@@ -1,8 +1,9 @@
 //! Every rule that a manifest or a catalog can break: its stable code, its name, how bad it is, what it means and the
 //! way out.
 //!
-//! The reference page is made from [`RULES`], and tests demand a golden case for each. Codes from 100 are about whole
-//! catalogs and are found by whoever loads them; the others are found in one file. A code is never given a second
+//! The reference page is made from [`RULES`], and tests demand a golden case for each. Codes from 100 to
+//! 109 are about whole catalogs and are found by whoever loads them, those from 140 about what a declaration of the chat
+//! surface and a catalog say of each other; the others are found in one file. A code is never given a second
 //! meaning and never used again once it is gone. Start at [`RULES`].
 
 use crate::diagnostic::Severity;
@@ -267,6 +268,13 @@ rules! {
     UNREADABLE 105 Error "unreadable"
         "A manifest, or a folder that should hold one, cannot be read."
         "make it a readable regular file, or remove the entry's folder"
+
+    TOOL_NAME_FORM 110 Error "tool_name_form"
+        "A published tool's name has a character, a length or a beginning that such names do not have."
+        "write lower-case letters, digits and `_`, beginning with a letter, at most 40 characters"
+    HEADER_FORM 120 Error "header_form"
+        "A header's name is no token of HTTP."
+        "write letters, digits and `-`, such as `Rows`"
 }
 
 #[cfg(test)]

@@ -102,6 +102,7 @@ fn check_form(node: &Node<'_>, place: Place<'_>, form: &Form, findings: &mut Fin
             Data::Scalar { .. } | Data::List(_) | Data::Broken => check_name(node, place, names, form, findings),
         },
         Form::TextMapping => check_text_mapping(node, place, form, findings),
+        Form::BlockMapping { of, most } => check_block_mapping(node, place, of, *most, form, findings),
     }
 }
 
@@ -267,6 +268,25 @@ fn check_text_mapping(node: &Node<'_>, place: Place<'_>, form: &Form, findings: 
             }
             None => wrong_type(&pair.value, key, &Form::Text { most: 0 }, findings),
         }
+    }
+}
+
+fn check_block_mapping(
+    node: &Node<'_>,
+    place: Place<'_>,
+    of: &Block,
+    most: usize,
+    form: &Form,
+    findings: &mut Findings<'_, '_>,
+) {
+    let Some(pairs) = node.mapping() else { return wrong_type(node, place, form, findings) };
+    if pairs.len() > most {
+        let count = pairs.len();
+        findings.add(&rule::TOO_MANY, node.at, || format!("{place} has {count} names; {most} are allowed"));
+    }
+    for pair in pairs.iter().take(most) {
+        lint_at(&pair.key, &Place::Key(&pair.key), pair.at, findings);
+        check_block(&pair.value, of, findings);
     }
 }
 

@@ -37,6 +37,8 @@ fn read_case(case: &Path) -> Outcome {
         outcome(read::tool("tool.yaml", "sample", &bytes, &beside))
     } else if let Some(bytes) = bytes("agent.yaml") {
         outcome(read::agent("agent.yaml", "sample", &bytes, &beside))
+    } else if let Some(bytes) = bytes("chat_surface.yaml") {
+        outcome(read::surface("chat_surface.yaml", &bytes))
     } else {
         outcome(read::skill("SKILL.md", "sample", &bytes("SKILL.md").expect("a manifest"), &beside))
     }
