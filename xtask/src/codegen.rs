@@ -7,7 +7,7 @@ use std::process::Command;
 
 use anyhow::{Context, bail};
 use gatelatch_manifest::diagnostic::Severity;
-use gatelatch_manifest::reference::{self, Block, Form, Key};
+use gatelatch_manifest::reference::{self, Block, Form, Key, Word, surface};
 use gatelatch_manifest::rule::RULES;
 use serde_json::{Map, Value, json};
 
@@ -20,13 +20,15 @@ pub(crate) fn run(check: bool) -> anyhow::Result<()> {
     let tables = tables()?;
     let pages = [
         ("docs/reference/manifest-keys.md", keys()?),
+        ("docs/reference/surface-keys.md", surface_keys()?),
         ("docs/reference/diagnostics.md", diagnostics()?),
         ("docs/reference/verbs.md", verbs()?),
         ("docs/reference/environment.md", environment(&tables)?),
         ("docs/reference/exit-codes.md", exit_codes(&tables)?),
         ("docs/reference/command-line.md", command_line(&tables)?),
-        ("docs/reference/tool.schema.json", schema(&reference::TOOL)?),
-        ("docs/reference/agent.schema.json", schema(&reference::AGENT)?),
+        ("docs/reference/tool.schema.json", schema("tool manifest", &reference::TOOL)?),
+        ("docs/reference/agent.schema.json", schema("agent manifest", &reference::AGENT)?),
+        ("docs/reference/chat_surface.schema.json", schema("chat surface declaration", &surface::DECLARATION)?),
     ];
     let mut stale = Vec::new();
     for (path, text) in pages {
@@ -64,7 +66,7 @@ fn tables() -> anyhow::Result<Value> {
 fn keys() -> anyhow::Result<String> {
     let mut page = format!("# Manifest keys\n\n{MADE}");
     page.push_str("For editors: [tool.schema.json](tool.schema.json) and [agent.schema.json](agent.schema.json). How it all works together: [manifests.md](../manifests.md).\n");
-    for block in [
+    let blocks = [
         &reference::TOOL,
         &reference::AGENT,
         &reference::ACTION,
@@ -74,7 +76,40 @@ fn keys() -> anyhow::Result<String> {
         &reference::LIMITS,
         &reference::SKILL,
         &reference::SETTINGS,
-    ] {
+    ];
+    let words = [
+        ("Runtimes", reference::RUNTIMES),
+        ("Effects", reference::EFFECTS),
+        ("Argument types", reference::ARGUMENT_TYPES),
+    ];
+    describe(&mut page, &blocks, &words)?;
+    Ok(page)
+}
+
+fn surface_keys() -> anyhow::Result<String> {
+    let mut page = format!("# Keys of the chat surface's declaration\n\n{MADE}");
+    page.push_str(
+        "The keys of `chat_surface.yaml`. For editors: [chat_surface.schema.json](chat_surface.schema.json).\n",
+    );
+    let blocks = [
+        &surface::DECLARATION,
+        &surface::SERVER,
+        &surface::PUBLISHED_TOOL,
+        &surface::PUBLISHED_ARGUMENT,
+        &surface::RESULT,
+        &surface::STEP,
+        &surface::SOURCE,
+        &surface::MEMBER,
+        &surface::CONDITION,
+    ];
+    let words = [("Tests", surface::TESTS), ("Argument types", reference::ARGUMENT_TYPES)];
+    describe(&mut page, &blocks, &words)?;
+    Ok(page)
+}
+
+/// Adds the keys of mappings and the words of keys to a page.
+fn describe(page: &mut String, blocks: &[&Block], words: &[(&str, &[Word])]) -> anyhow::Result<()> {
+    for block in blocks {
         write!(page, "\n## {}\n\n| key | takes | without it | meaning |\n|---|---|---|---|\n", block.name)?;
         for key in block.keys() {
             let without = match (key.required, key.default) {
@@ -85,17 +120,13 @@ fn keys() -> anyhow::Result<String> {
             writeln!(page, "| `{}` | {} | {without} | {} |", key.name, cell(&key.form.in_words()), cell(key.meaning))?;
         }
     }
-    for (title, words) in [
-        ("Runtimes", reference::RUNTIMES),
-        ("Effects", reference::EFFECTS),
-        ("Argument types", reference::ARGUMENT_TYPES),
-    ] {
+    for (title, words) in words {
         write!(page, "\n## {title}\n\n| word | meaning |\n|---|---|\n")?;
         for word in words.iter().filter(|word| word.available) {
             writeln!(page, "| `{}` | {} |", word.name, cell(word.meaning))?;
         }
     }
-    Ok(page)
+    Ok(())
 }
 
 fn diagnostics() -> anyhow::Result<String> {
@@ -162,11 +193,11 @@ fn cell(text: &str) -> String {
     text.replace('|', "\\|")
 }
 
-/// A JSON Schema of a whole manifest, for editors. It is milder than `check`, never stricter.
-fn schema(block: &'static Block) -> anyhow::Result<String> {
+/// A JSON Schema of a whole file, for editors. It is milder than `check`, never stricter.
+fn schema(what: &str, block: &'static Block) -> anyhow::Result<String> {
     let mut schema = Map::new();
     schema.insert("$schema".to_owned(), "https://json-schema.org/draft/2020-12/schema".into());
-    schema.insert("title".to_owned(), format!("Gatelatch {} manifest", block.name).into());
+    schema.insert("title".to_owned(), format!("Gatelatch {what}").into());
     schema.extend(mapping(block));
     Ok(serde_json::to_string_pretty(&schema)? + "\n")
 }
@@ -198,7 +229,7 @@ fn form(form_of: &Form) -> Value {
     match form_of {
         Form::Name(_) | Form::Line { .. } | Form::Prose { .. } | Form::Text { .. } => scalar(),
         Form::Flag => json!({ "type": "boolean" }),
-        Form::Whole { most } => json!({ "type": "integer", "minimum": 1, "maximum": most }),
+        Form::Whole { least, most } => json!({ "type": "integer", "minimum": least, "maximum": most }),
         Form::Number => json!({ "type": "number" }),
         Form::Json => json!({}),
         Form::JsonMapping | Form::Schema => json!({ "type": "object" }),

@@ -244,7 +244,7 @@ fn uses(keys: Keys<'_>) -> Vec<UseManifest> {
 }
 
 /// A name and where it stands.
-type Placed<'n> = (&'n str, Position);
+pub(crate) type Placed<'n> = (&'n str, Position);
 
 /// What a tool may state once and an action for itself, as written.
 #[derive(Clone, Debug, Default)]
@@ -428,7 +428,7 @@ fn action(
     let examples = examples(keys, &drafts, findings);
     check_triggers(keys, findings);
     let narrow_with = settings.narrow_with.as_deref().unwrap_or_default();
-    check_narrowing(narrow_with, &drafts, findings);
+    check_narrowing(narrow_with, || drafts.iter().map(|draft| draft.argument.name.as_str()), findings);
     let effect = settings.effect.map(|(effect, _)| effect);
     ActionManifest {
         name: name.map(str::to_owned),
@@ -456,8 +456,12 @@ fn check_triggers(keys: Keys<'_>, findings: &mut Findings<'_, '_>) {
     }
 }
 
-fn check_narrowing(names: &[Placed<'_>], drafts: &[Draft], findings: &mut Findings<'_, '_>) {
-    let known = || drafts.iter().map(|draft| draft.argument.name.as_str());
+/// Reports names under `narrow_with` that are no argument's.
+pub(crate) fn check_narrowing<'k, I: Iterator<Item = &'k str>>(
+    names: &[Placed<'_>],
+    known: impl Fn() -> I,
+    findings: &mut Findings<'_, '_>,
+) {
     for (name, at) in names.iter().filter(|(name, _)| !known().any(|known| known == *name)) {
         let near = findings.did_you_mean(name, known());
         findings.add_with_help(&rule::NARROW_WITH_UNKNOWN, *at, || {

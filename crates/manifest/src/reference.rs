@@ -73,6 +73,8 @@ pub enum Form {
     Flag,
     /// A positive integer.
     Whole {
+        /// The least that makes sense; at least 1.
+        least: u64,
         /// The greatest that makes sense.
         most: u64,
     },
@@ -566,20 +568,22 @@ pub static LIMITS: Block = Block {
     name: "limits",
     one: "`limits`",
     groups: &[&[
-        key("timeout_s", Form::Whole { most: 604_800 }, "how many seconds a run may take").default("120").also(&[
-            "timeout",
-            "timeout_ms",
-            "seconds",
-        ]),
-        key("max_input_bytes", Form::Whole { most: 1 << 30 }, "how large the arguments may be, as JSON")
+        key("timeout_s", Form::Whole { least: 1, most: 604_800 }, "how many seconds a run may take")
+            .default("120")
+            .also(&["timeout", "timeout_ms", "seconds"]),
+        key("max_input_bytes", Form::Whole { least: 1, most: 1 << 30 }, "how large the arguments may be, as JSON")
             .default("1048576")
             .also(&["input", "max_input"]),
-        key("max_output_bytes", Form::Whole { most: 1 << 30 }, "how much of the program's output is held")
+        key("max_output_bytes", Form::Whole { least: 1, most: 1 << 30 }, "how much of the program's output is held")
             .default("1048576")
             .also(&["output", "max_output"]),
-        key("max_concurrent", Form::Whole { most: 1024 }, "how many runs of the entry may be under way at once")
-            .default("4")
-            .also(&["concurrency", "max_parallel", "parallel"]),
+        key(
+            "max_concurrent",
+            Form::Whole { least: 1, most: 1024 },
+            "how many runs of the entry may be under way at once",
+        )
+        .default("4")
+        .also(&["concurrency", "max_parallel", "parallel"]),
     ]],
 };
 
@@ -632,7 +636,7 @@ pub static SETTINGS: Block = Block {
             .also(&["deny", "headless"]),
         key(
             "capabilities_max_bytes",
-            Form::Whole { most: 1 << 30 },
+            Form::Whole { least: 1, most: 1 << 30 },
             "over how many bytes a full schema becomes an index",
         )
         .default("40000")

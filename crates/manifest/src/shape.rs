@@ -9,7 +9,8 @@ use crate::findings::Findings;
 use crate::lint;
 use crate::mend;
 use crate::nearest::{fold, nearest};
-use crate::reference::{AGENT, ARGUMENT_TYPES, Block, Form, Key, MOST_OUTPUT_TEXT, NameForm, TOOL, Word};
+use crate::reference::surface::PUBLISHED_ARGUMENT;
+use crate::reference::{AGENT, ARGUMENT, ARGUMENT_TYPES, Block, Form, Key, MOST_OUTPUT_TEXT, NameForm, TOOL, Word};
 use crate::rule;
 use crate::yaml::{Data, Node, Pair, check_json};
 
@@ -78,7 +79,7 @@ fn check_form(node: &Node<'_>, place: Place<'_>, form: &Form, findings: &mut Fin
         Form::Prose { most } => check_text(node, place, form, Some(*most), false, findings),
         Form::Text { most } => check_text(node, place, form, Some(*most), true, findings),
         Form::Flag => check_flag(node, place, findings),
-        Form::Whole { most } => check_whole(node, place, *most, findings),
+        Form::Whole { least, most } => check_whole(node, place, *least, *most, findings),
         Form::Number => {
             if node.is_too_large() {
                 too_large(node, place, findings);
@@ -190,14 +191,14 @@ fn meant(text: &str) -> Option<bool> {
     }
 }
 
-fn check_whole(node: &Node<'_>, place: Place<'_>, most: u64, findings: &mut Findings<'_, '_>) {
+fn check_whole(node: &Node<'_>, place: Place<'_>, least: u64, most: u64, findings: &mut Findings<'_, '_>) {
     match (node.whole(), node.number()) {
-        (Some(number), _) if (1..=most).contains(&number) => {}
+        (Some(number), _) if (least..=most).contains(&number) => {}
         (_, Some(_)) => {
-            findings.add(&rule::BAD_NUMBER, node.at, || format!("{place} is a whole number from 1 to {most}"));
+            findings.add(&rule::BAD_NUMBER, node.at, || format!("{place} is a whole number from {least} to {most}"));
         }
         (_, None) if node.is_too_large() => too_large(node, place, findings),
-        (_, None) => wrong_type(node, place, &Form::Whole { most }, findings),
+        (_, None) => wrong_type(node, place, &Form::Whole { least, most }, findings),
     }
 }
 
@@ -334,6 +335,10 @@ fn no_block(node: &Node<'_>, block: &Block, findings: &mut Findings<'_, '_>) {
             Some(text) if block.key("name").is_some() => {
                 format!("write `name: …` and the other keys of {}, if {} is its name", block.one, quoted(text))
             }
+            Some(text) if block.key("arg").is_some() => {
+                let text: String = text.chars().take(40).collect();
+                format!("write `{{arg: {text}}}` for a published argument, or `{{value: {text}}}` for the text itself")
+            }
             Some(_) | None => format!("write the keys of {}, each with its value", block.one),
         };
         (message, Some(help))
@@ -365,6 +370,8 @@ fn unknown_key(
     let message = || {
         let help = if block.name == TOOL.name && AGENT.key(&pair.key).is_some() {
             format!("`{}` belongs in an agent's manifest, `agents/<name>/agent.yaml`", pair.key)
+        } else if block.name == PUBLISHED_ARGUMENT.name && ARGUMENT.key(&pair.key).is_some() {
+            format!("remove it: `{}` is said in the manifest of the tool or agent", pair.key)
         } else if let Some(name) = meant {
             format!("did you mean `{name}`?")
         } else {

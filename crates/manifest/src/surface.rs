@@ -77,6 +77,8 @@ pub struct ResultManifest {
 impl ResultManifest {
     /// The most that `max_bytes` may be, and what holds where a declaration says nothing.
     pub const MOST_BYTES: u64 = 32_000;
+    /// The least that it may be: what went of a cut result must be told within it.
+    pub const LEAST_BYTES: u64 = 1024;
 }
 
 /// A published argument.

@@ -29,6 +29,40 @@ actions:
 
 const SKILL: &str = "---\nname: sample\ndescription: A sample.\nmetadata: {a: b}\n---\n# T\n\n[a](b.md) `c`\n";
 
+const SURFACE: &str = "surface_version: 1.0.0
+server: {name: chat, title: Chat, instructions: Read.}
+tools:
+  - name: xlsx_read
+    title: Read
+    description: Reads.
+    tool: xlsx
+    action: read-sheet
+    read_only: false
+    reversible: true
+    idempotent: false
+    open_world: false
+    idempotency_argument: key
+    args:
+      - {name: key, for: id, type: string, required: true, description: Key, header: Call}
+      - {name: rows, type: integer, minimum: 1, maximum: 9, default: 3, description: Rows}
+    fixed: {max: 0.5}
+    result: {max_bytes: 9000, narrow_with: [rows]}
+    output_schema: {type: object, properties: {_cut: {type: object}}, additionalProperties: false}
+  - name: xlsx_look
+    title: Look
+    description: Looks.
+    steps:
+      - {id: a, tool: xlsx, args: {path: {arg: path}, n: {value: 1}}, stop_when: {at: /x, equals: 1}}
+      - {id: b, agent: look, args: {x: {step: a, at: /x/0}}}
+    output: {x: {step: b, at: /y}, z: {step: a}}
+    read_only: true
+    reversible: true
+    idempotent: true
+    open_world: true
+    args: [{name: path, type: path, required: true, description: Path}]
+    output_schema: {type: object, required: [z]}
+";
+
 fn lines(text: &str) -> usize {
     text.replace("\r\n", "\n").replace('\r', "\n").split('\n').count()
 }
@@ -55,7 +89,9 @@ fn check_all(text: &str) -> Result<(), TestCaseError> {
     let agent = read::agent("agent.yaml", "sample", text.as_bytes(), &beside);
     check(text, agent.document.is_some(), &agent.findings)?;
     let skill = read::skill("SKILL.md", "sample", text.as_bytes(), &beside);
-    check(text, skill.document.is_some(), &skill.findings)
+    check(text, skill.document.is_some(), &skill.findings)?;
+    let surface = read::surface("chat_surface.yaml", text.as_bytes());
+    check(text, surface.document.is_some(), &surface.findings)
 }
 
 /// A text with some pieces cut out and others put in.
@@ -109,6 +145,8 @@ fn the_texts_that_are_mutated_are_right_themselves() {
     assert_eq!(render(&tool.findings), "");
     let skill = read::skill("SKILL.md", "sample", SKILL.as_bytes(), &|_| Beside::File);
     assert_eq!(render(&skill.findings), "");
+    let surface = read::surface("chat_surface.yaml", SURFACE.as_bytes());
+    assert_eq!(render(&surface.findings), "");
 }
 
 proptest! {
@@ -126,6 +164,11 @@ proptest! {
 
     #[test]
     fn a_skill_with_faults_anywhere_is_told_them(text in mutated(SKILL)) {
+        check_all(&text)?;
+    }
+
+    #[test]
+    fn a_declaration_with_faults_anywhere_is_told_them(text in mutated(SURFACE)) {
         check_all(&text)?;
     }
 

@@ -108,6 +108,11 @@ fn a_file_with_too_many_findings_says_that_not_all_are_shown() {
     assert!(read.document.is_none());
 }
 
+/// Codes from 100 to 109 and from 140 are about more than one file.
+fn is_of_one_file(code: u16) -> bool {
+    code < 100 || (110..140).contains(&code)
+}
+
 #[test]
 fn every_rule_of_one_file_has_a_case_named_after_it() {
     let cases = cases("err");
@@ -118,7 +123,10 @@ fn every_rule_of_one_file_has_a_case_named_after_it() {
         let breaks = own.is_some_and(|case| read_case(case).findings.iter().any(|finding| finding.code == rule.code));
         found.extend(breaks.then_some(rule.code));
     }
-    let missing: Vec<&str> =
-        RULES.iter().filter(|rule| rule.code < 100 && !found.contains(&rule.code)).map(|rule| rule.name).collect();
+    let missing: Vec<&str> = RULES
+        .iter()
+        .filter(|rule| is_of_one_file(rule.code) && !found.contains(&rule.code))
+        .map(|rule| rule.name)
+        .collect();
     assert_eq!(missing, Vec::<&str>::new());
 }

@@ -6,8 +6,7 @@
 use std::fs;
 use std::time::{Duration, Instant};
 
-use gatelatch_manifest::diagnostic::{Severity, render};
-use gatelatch_manifest::document::EntryManifest;
+use gatelatch_manifest::diagnostic::{Diagnostic, Severity, render};
 use gatelatch_manifest::read::{self, Beside, Read};
 
 /// The most that reading a hostile manifest may take. An unoptimised build is given more time; the memory is the same.
@@ -27,7 +26,11 @@ fn filled(open: &str, copy: impl Fn(usize) -> String, close: &str) -> String {
 }
 
 fn filled_with(open: &str, copy: impl Fn(usize) -> String, close: &str, most_values: usize) -> String {
-    let mut text = format!("{HEAD}{open}");
+    filled_after(HEAD, open, &copy, close, most_values)
+}
+
+fn filled_after(head: &str, open: &str, copy: &dyn Fn(usize) -> String, close: &str, most_values: usize) -> String {
+    let mut text = format!("{head}{open}");
     let mut values = values_in(&text);
     for number in 0.. {
         let next = copy(number);
@@ -193,10 +196,99 @@ fn attacks() -> Vec<(&'static str, String)> {
     ]
 }
 
-fn timed(text: &str) -> (Duration, Read<EntryManifest>) {
+/// Every attack on the reader of declarations that none on the reader of manifests tries.
+fn attacks_on_declarations() -> Vec<(&'static str, String)> {
+    let tool =
+        "name: a_b, title: a, description: a, read_only: true, reversible: true, idempotent: true, open_world: true";
+    let head = format!("surface_version: 1.0.0\ntools:\n- {{{tool}, output_schema: {{type: object}}, ");
+    let filled = |open: &str, copy: &dyn Fn(usize) -> String, close: &str| {
+        filled_after(&head, open, copy, &format!("{close}}}\n"), 90_000)
+    };
+    let many_args: String =
+        (0..200).map(|n| format!("{{name: aaaaaaaaaaaaaaaa{n:04}, type: path, description: a}},")).collect();
+    let many_steps =
+        |args: &str| (0..19).map(|n| format!("{{id: s{n}, tool: t, args: {{{args}}}}},")).collect::<String>();
+    vec![
+        (
+            "many equal published tools",
+            filled_after("surface_version: 1.0.0\ntools:\n", "", &always("- {name: a_b}\n"), "", 90_000),
+        ),
+        (
+            "many published tools without anything",
+            filled_after("surface_version: 1.0.0\ntools:\n", "", &|n| format!("- {{name: a_{n}}}\n"), "", 90_000),
+        ),
+        ("many steps", filled("steps: [", &|n| format!("{{id: s{n}}},"), "]")),
+        ("many equal steps", filled("steps: [", &always("{id: s, tool: t},"), "]")),
+        (
+            "many sources that are nearly known",
+            filled(
+                &format!("args: [{many_args}], steps: [{} {{id: s, tool: t, args: {{", many_steps("")),
+                &|n| format!("a{n}: {{arg: aaaaaaaaaaaaaaab{n:04}}},"),
+                "}}]",
+            ),
+        ),
+        (
+            "many steps that are nearly known",
+            filled(
+                &format!("steps: [{} {{id: s, tool: t, args: {{", many_steps("")),
+                &|n| format!("a{n}: {{step: s{n}x}},"),
+                "}}]",
+            ),
+        ),
+        (
+            "many members",
+            filled("steps: [{id: a, tool: t}, {id: b, tool: t}], output: {", &|n| format!("m{n}: {{step: a}},"), "}"),
+        ),
+        (
+            "many required members",
+            filled(
+                "steps: [{id: a, tool: t}, {id: b, tool: t}], output: {m: {step: a}}, args: [{name: x}], output_schema: {type: object, required: [",
+                &|n| format!("n{n},"),
+                "]}",
+            ),
+        ),
+        (
+            "a long pointer",
+            filled("steps: [{id: a, tool: t}, {id: b, tool: t, args: {x: {step: a, at: '", &always("~/"), "'}}}]"),
+        ),
+        ("many fixed arguments", filled("tool: t, fixed: {", &|n| format!("f{n}: &a x,"), "}")),
+        (
+            "many numbers",
+            filled("tool: t, fixed: {a: 1}, output_schema: {type: object, enum: [", &always("1.0,"), "]}"),
+        ),
+        ("a long number", filled("tool: t, output_schema: {type: object, maximum: 0.", &always("1"), "}")),
+        ("many words in one name", filled("tool: t, args: [{name: a, type: string, header: '", &always("aK_"), "'}]")),
+        ("deep sources", filled("steps: [{args: {a: {value: ", &always("["), "")),
+        (
+            "many narrowing names",
+            filled(
+                &format!("tool: t, args: [{many_args}], result: {{narrow_with: ["),
+                &|n| format!("aaab{n:04},"),
+                "]}",
+            ),
+        ),
+    ]
+}
+
+/// What reading a hostile text took and gave: whether a document, and what was found.
+struct Outcome {
+    took: Duration,
+    document: bool,
+    findings: Vec<Diagnostic>,
+}
+
+fn timed<T>(read: impl FnOnce() -> Read<T>) -> Outcome {
     let start = Instant::now();
-    let read = read::tool("tool.yaml", "sample", text.as_bytes(), &|_| Beside::Nothing);
-    (start.elapsed(), read)
+    let read = read();
+    Outcome { took: start.elapsed(), document: read.document.is_some(), findings: read.findings }
+}
+
+fn tool(text: &str) -> Outcome {
+    timed(|| read::tool("tool.yaml", "sample", text.as_bytes(), &|_| Beside::Nothing))
+}
+
+fn declaration(text: &str) -> Outcome {
+    timed(|| read::surface("chat_surface.yaml", text.as_bytes()))
 }
 
 /// The most memory that this process has had at once, since [`forget_peak`].
@@ -217,26 +309,30 @@ fn a_hostile_manifest_is_refused_in_little_time_and_memory() {
     // What is made once and kept (the meta-schema) is nobody's fault.
     let warm = format!("{HEAD}output_schema: {{type: object, properties: {{a: {{pattern: a}}}}}}\n");
     assert!(read::tool("tool.yaml", "sample", warm.as_bytes(), &|_| Beside::Nothing).document.is_some());
-    let attacks = attacks();
+    let of = |read: fn(&str) -> Outcome, attacks: Vec<(&'static str, String)>| {
+        attacks.into_iter().map(move |(name, text)| (read, name, text))
+    };
+    let declarations = attacks_on_declarations();
+    let attacks: Vec<_> = of(tool, attacks()).chain(of(declaration, declarations)).collect();
     let before = forget_peak();
     let mut faults = Vec::new();
-    for (name, text) in &attacks {
+    for (read, name, text) in &attacks {
         assert!(text.len() <= read::MOST_BYTES, "{name}");
-        let (mut took, read) = timed(text);
+        let Outcome { mut took, document, findings } = read(text);
         // What else the machine does at the moment is not the manifest's fault.
         for _ in 0..4 {
             if took > MOST_TIME {
-                took = timed(text).0;
+                took = read(text).took;
             }
         }
         let grown = before.and_then(|before| peak().map(|after| after.saturating_sub(before)));
         let kib = grown.unwrap_or(0) >> 10;
-        println!("{name}: {} bytes, {took:?}, {kib} KiB so far, {} findings", text.len(), read.findings.len());
-        let broken = read.findings.iter().any(|finding| finding.severity == Severity::Error);
-        if took > MOST_TIME || grown.is_some_and(|grown| grown > MOST_MEMORY) || !broken || read.document.is_some() {
+        println!("{name}: {} bytes, {took:?}, {kib} KiB so far, {} findings", text.len(), findings.len());
+        let broken = findings.iter().any(|finding| finding.severity == Severity::Error);
+        if took > MOST_TIME || grown.is_some_and(|grown| grown > MOST_MEMORY) || !broken || document {
             faults.push(format!("{name}: {took:?}, {kib} KiB, refused: {broken}"));
         }
-        let told = render(&read.findings);
+        let told = render(&findings);
         assert!(told.len() < 400_000, "{name}: what is said stays readable: {} bytes", told.len());
     }
     assert!(faults.is_empty(), "{}", faults.join("\n"));

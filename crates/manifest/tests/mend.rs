@@ -73,6 +73,41 @@ fn every_mend_gives_what_its_golden_file_says_and_nothing_more() {
 }
 
 #[test]
+fn a_declaration_of_the_chat_surface_is_mended_as_a_manifest_is() {
+    let before = "surface_versoin: 1.0.0
+tools:
+  - name: xlsx_read_sheet   # the first
+    title: Read a sheet
+    description: Read one sheet's rows.
+    tool: xlsx
+    readOnly: true
+    reversible: 'yes'
+    idempotent: true
+    open_world: false
+    args:
+      - {name: rows, type: integer, maximum: 1e3, default: '5', required: no, description: Cap the rows}
+    output_schema: {type: object, minProperties: 1.0}
+";
+    let mut text = before.as_bytes().to_vec();
+    for _ in 0..3 {
+        let found = read::surface("chat_surface.yaml", &text).findings;
+        let fixes: Vec<Fix> = found.into_iter().filter_map(|finding| finding.fix).map(|fix| *fix).collect();
+        text = apply(&text, &fixes).0;
+    }
+    let after = before
+        .replace("versoin", "version")
+        .replace("readOnly", "read_only")
+        .replace("'yes'", "true")
+        .replace("1e3", "1000")
+        .replace("'5'", "5")
+        .replace("required: no", "required: false")
+        .replace("1.0}", "1}");
+    assert_eq!(String::from_utf8(text.clone()).unwrap(), after);
+    let read = read::surface("chat_surface.yaml", &text);
+    assert_eq!(render(&read.findings), "");
+}
+
+#[test]
 fn of_two_fixes_of_one_place_the_first_is_applied_and_the_other_waits() {
     let fix = |range: std::ops::Range<usize>, replacement: &str| Fix {
         range,

@@ -68,7 +68,7 @@ pub const MOST_MEMBERS: usize = 100;
 /// The most characters of a title.
 const MOST_TITLE: usize = 100;
 /// The most characters of a JSON Pointer.
-const MOST_POINTER: usize = 1024;
+pub const MOST_POINTER: usize = 1024;
 
 /// The keys of `chat_surface.yaml`.
 pub static DECLARATION: Block = Block {
@@ -134,10 +134,10 @@ static TARGET: &[Key] = &[
 ];
 
 static CLAIMS: &[Key] = &[
-    key("read_only", Form::Flag, "whether a call changes nothing").required().also(&["readonly", "read_only_hint"]),
+    key("read_only", Form::Flag, "whether a call changes nothing").required().also(&["read_only_hint", "effect"]),
     key("reversible", Form::Flag, "whether what a call changes can be undone; true where nothing changes")
         .required()
-        .also(&["undoable", "destructive"]),
+        .also(&["undoable", "destructive", "destructive_hint"]),
     key("idempotent", Form::Flag, "whether calling twice equals calling once").required().also(&["idempotent_hint"]),
     key("open_world", Form::Flag, "whether a call reaches beyond this machine").required().also(&[
         "open_world_hint",
@@ -183,8 +183,12 @@ pub static PUBLISHED_TOOL: Block = Block {
                 "for `steps`: the result's members; one whose step did not run is left out",
             )
             .also(&["outputs", "returns", "members"]),
-            key("result", Form::Block(&RESULT), "how large a result may be and what makes it smaller")
-                .also(&["results", "limits"]),
+            key("result", Form::Block(&RESULT), "how large a result may be and what makes it smaller").also(&[
+                "results",
+                "limits",
+                "max_bytes",
+                "narrow_with",
+            ]),
             key(
                 "output_schema",
                 Form::Schema,
@@ -233,7 +237,7 @@ pub static RESULT: Block = Block {
     groups: &[&[
         key(
             "max_bytes",
-            Form::Whole { most: ResultManifest::MOST_BYTES },
+            Form::Whole { least: ResultManifest::LEAST_BYTES, most: ResultManifest::MOST_BYTES },
             "the most bytes of the structured content as JSON, and the same of its text",
         )
         .default("32000")
