@@ -14,6 +14,7 @@ use std::path::{Path, PathBuf};
 use gatelatch_manifest::diagnostic::{Diagnostic, Severity, render};
 use gatelatch_manifest::read::{self, Beside, Read};
 use gatelatch_manifest::rule::RULES;
+use serde_json::Value;
 
 /// What reading a case's manifest gave.
 struct Outcome {
@@ -90,6 +91,33 @@ fn every_right_manifest_gives_the_document_of_its_golden_file_without_a_finding(
     let outcomes = check("ok", "document.txt", |outcome| outcome.document.clone().unwrap_or_default());
     for (case, outcome) in outcomes {
         assert_eq!(render(&outcome.findings), "", "{}", case.display());
+    }
+}
+
+/// The schemas for editors, which `cargo xtask codegen` makes of the same tables, and the files that each is for.
+const EDITORS: [(&str, &str); 3] = [
+    ("tool.schema.json", "tool.yaml"),
+    ("agent.schema.json", "agent.yaml"),
+    ("chat_surface.schema.json", "chat_surface.yaml"),
+];
+
+#[test]
+fn an_editor_complains_of_no_right_file_and_of_unknown_keys() {
+    let reference = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/reference");
+    for (schema, file) in EDITORS {
+        let schema: Value = serde_json::from_str(&fs::read_to_string(reference.join(schema)).unwrap()).unwrap();
+        let validator = gatelatch_manifest::schema::validator(&schema).unwrap();
+        let mut seen = 0;
+        for case in cases("ok") {
+            let Ok(text) = fs::read_to_string(case.join(file)) else { continue };
+            let mut value: Value = serde_saphyr::from_str(&text).unwrap();
+            let faults: Vec<String> = validator.iter_errors(&value).map(|error| error.to_string()).collect();
+            assert_eq!(faults, Vec::<String>::new(), "{}", case.display());
+            value.as_object_mut().unwrap().insert("unknwon".to_owned(), Value::Null);
+            assert!(!validator.is_valid(&value), "{}", case.display());
+            seen += 1;
+        }
+        assert!(seen > 0, "{file}");
     }
 }
 
