@@ -104,52 +104,13 @@ impl<'n> Sources<'n> {
             self.doubtful = true;
             return None;
         };
-        let source = self.kind(pair, keys, findings);
+        let kind = kind_of_source(pair, keys, findings);
         let at = pointer_of(keys, findings);
-        self.doubtful |= source.is_none() || at.is_none();
-        match source? {
-            "arg" => self.argument(keys, findings),
-            "step" => self.earlier(before, keys, at?, findings),
-            _ => keys.json("value").map(ValueSource::Fixed),
-        }
-    }
-
-    /// Which one of the three kinds of source it is.
-    fn kind(&self, pair: &Pair<'_>, keys: Keys<'n>, findings: &mut Findings<'_, '_>) -> Option<&'n str> {
-        let kinds = |pair: &&Pair<'_>| matches!(pair.key.as_ref(), "arg" | "value" | "step") && !pair.value.is_null();
-        let mut named = keys.pairs().iter().filter(kinds);
-        let (first, second) = (named.next(), named.next());
-        if let (Some(first), Some(second)) = (first, second) {
-            findings.add(&rule::SOURCE_KIND, second.at, || {
-                format!("{} has one source, and `{}` stands beside `{}`", quoted(&pair.key), second.key, first.key)
-            });
-            return None;
-        }
-        let Some(first) = first else {
-            self.none(pair, keys, findings);
-            return None;
-        };
-        if let Some(at) = keys.pair("at").filter(|_| first.key != "step") {
-            findings.add_with_help(&rule::SOURCE_KIND, at.at, || {
-                let message =
-                    format!("`at` points into the result of a step, and {} takes no step's", quoted(&pair.key));
-                (message, Some("remove `at`, or name the `step`".to_owned()))
-            });
-        }
-        Some(first.key.as_ref())
-    }
-
-    fn none(&self, pair: &Pair<'_>, keys: Keys<'_>, findings: &mut Findings<'_, '_>) {
-        let null = keys.pairs().iter().find(|pair| pair.key == "value");
-        // Whatever was mistyped may be what is missing.
-        if keys.pairs().iter().all(|pair| SOURCE.key(&pair.key).is_some()) {
-            findings.add_with_help(&rule::SOURCE_KIND, null.map_or(pair.at, |null| null.at), || match null {
-                Some(_) => {
-                    let message = format!("the value of {} is null, which means absent", quoted(&pair.key));
-                    (message, Some(format!("remove {}, or write a value", quoted(&pair.key))))
-                }
-                None => (format!("{} has no source", quoted(&pair.key)), None),
-            });
+        self.doubtful |= kind.is_none() || at.is_none();
+        match kind? {
+            SourceKind::Argument => self.argument(keys, findings),
+            SourceKind::Value => keys.json("value").map(ValueSource::Fixed),
+            SourceKind::Step => self.earlier(before, keys, at?, findings),
         }
     }
 
@@ -220,6 +181,64 @@ impl<'n> Sources<'n> {
             });
         }
     }
+}
+
+/// The three kinds of source.
+#[derive(Clone, Copy)]
+enum SourceKind {
+    Argument,
+    Value,
+    Step,
+}
+
+impl SourceKind {
+    fn of(key: &str) -> Option<SourceKind> {
+        match key {
+            "arg" => Some(SourceKind::Argument),
+            "value" => Some(SourceKind::Value),
+            "step" => Some(SourceKind::Step),
+            _ => None,
+        }
+    }
+}
+
+/// Which one of the three kinds of source a value has; none, several, and an `at` without a step are reported.
+fn kind_of_source(pair: &Pair<'_>, keys: Keys<'_>, findings: &mut Findings<'_, '_>) -> Option<SourceKind> {
+    let named = keys.pairs().iter().filter(|pair| !pair.value.is_null());
+    let mut named = named.filter_map(|pair| Some((pair, SourceKind::of(&pair.key)?)));
+    let (first, second) = (named.next(), named.next());
+    let Some((first, kind)) = first else {
+        no_source(pair, keys, findings);
+        return None;
+    };
+    if let Some((second, _)) = second {
+        findings.add(&rule::SOURCE_KIND, second.at, || {
+            format!("{} has one source, and `{}` stands beside `{}`", quoted(&pair.key), second.key, first.key)
+        });
+        return None;
+    }
+    if let (SourceKind::Argument | SourceKind::Value, Some(at)) = (kind, keys.pair("at")) {
+        findings.add_with_help(&rule::SOURCE_KIND, at.at, || {
+            let message = format!("`at` points into the result of a step, and {} takes no step's", quoted(&pair.key));
+            (message, Some("remove `at`, or name the `step`".to_owned()))
+        });
+    }
+    Some(kind)
+}
+
+fn no_source(pair: &Pair<'_>, keys: Keys<'_>, findings: &mut Findings<'_, '_>) {
+    // Whatever was mistyped may be what is missing.
+    if keys.pairs().iter().any(|pair| SOURCE.key(&pair.key).is_none()) {
+        return;
+    }
+    let null = keys.pairs().iter().find(|pair| pair.key == "value");
+    findings.add_with_help(&rule::SOURCE_KIND, null.map_or(pair.at, |null| null.at), || match null {
+        Some(_) => {
+            let message = format!("the value of {} is null, which means absent", quoted(&pair.key));
+            (message, Some(format!("remove {}, or write a value", quoted(&pair.key))))
+        }
+        None => (format!("{} has no source", quoted(&pair.key)), None),
+    });
 }
 
 fn members<'n>(keys: Keys<'n>, key: &str, most: usize) -> &'n [Pair<'n>] {
