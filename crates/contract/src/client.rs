@@ -1,7 +1,10 @@
-//! An MCP client that asks any server for its tools and nothing else, over standard input and output, in either era.
+//! An MCP client that asks any server for its tools and nothing else, over standard input and output or over HTTP, in
+//! either era.
 //!
 //! Owns what a server may cost that answers badly, slowly or without end. What it received is kept as it came; whether
 //! that is right is `verify`'s question. Start at [`receive`].
+
+pub mod http;
 
 mod conversation;
 mod greeting;
@@ -15,6 +18,7 @@ use gatelatch_protocol::era::Era;
 use gatelatch_spawn::child::{Launch, SpawnError};
 use gatelatch_spawn::session::SessionError;
 
+use self::http::{ExchangeError, Http};
 use crate::list::{ToolList, ToolListError};
 use crate::pin::{Pin, ServerLabel};
 
@@ -29,6 +33,8 @@ pub const LONGEST_LINE: usize = 4 * 1024 * 1024;
 pub enum Transport {
     /// A child that is started for it. [`Launch::timeout`] bounds everything from the start to the last answer.
     Stdio(Launch),
+    /// An address where it runs already.
+    Http(Http),
 }
 
 /// Which eras are tried.
@@ -47,7 +53,7 @@ pub struct ClientLimits {
     pub patience: Duration,
     /// How many bytes may be received in all.
     pub max_bytes: usize,
-    /// How many lines.
+    /// How many lines, of standard output or of streams of events.
     pub max_lines: usize,
     /// How many pages a list may have.
     pub max_pages: usize,
@@ -84,7 +90,8 @@ pub struct Received {
     pub pages: usize,
 }
 
-/// Why no list was received. Never holds an argument or a value of the environment.
+/// Why no list was received. Never holds an argument, a value of the environment or a header's value, and of an address
+/// no more than its origin.
 #[derive(Debug, thiserror::Error)]
 pub enum ClientError {
     /// It did not start.
@@ -100,6 +107,49 @@ pub enum ClientError {
         source: SessionError,
         /// The end of what it said on standard error.
         stderr_tail: String,
+    },
+    /// No connection, or it broke off or took too long.
+    #[error("the server at `{origin}` did not answer `{method}`")]
+    Exchange {
+        /// Where it is.
+        origin: String,
+        /// What it was asked.
+        method: &'static str,
+        /// Why.
+        #[source]
+        source: ExchangeError,
+    },
+    /// It wants to know who asks, or does not let whoever asks in.
+    #[error("the server does not let this client in: HTTP status {status}")]
+    NotLetIn {
+        /// 401 or 403.
+        status: u16,
+        /// The way of saying who asks that it wants, such as `Bearer`.
+        scheme: Option<String>,
+    },
+    /// It sends whoever asks to another address.
+    #[error("the server is at another address: HTTP status {status} to `{to}`")]
+    Redirected {
+        /// The status.
+        status: u16,
+        /// Where to, without a user and a query.
+        to: String,
+    },
+    /// It failed in a way of HTTP's.
+    #[error("the server answered `{method}` with HTTP status {status}")]
+    Status {
+        /// What it was asked.
+        method: &'static str,
+        /// The status.
+        status: u16,
+    },
+    /// It sent a secret back, which would be shown next.
+    #[error("the server's answer to `{method}` holds the value of the header `{header}`, so it is not shown")]
+    Echo {
+        /// What it was asked.
+        method: &'static str,
+        /// The header's name.
+        header: String,
     },
     /// It answered with an error.
     #[error("the server refused `{method}` with {code}: {message}")]
@@ -142,6 +192,7 @@ pub enum ClientError {
 pub async fn receive(transport: &Transport, limits: &ClientLimits, eras: Eras) -> Result<Received, ClientError> {
     match transport {
         Transport::Stdio(launch) => stdio::receive(launch, limits, eras).await,
+        Transport::Http(server) => http::receive(server, limits, eras).await,
     }
 }
 
