@@ -3,6 +3,7 @@
 use crate::bench;
 use crate::clients;
 use crate::codegen;
+use crate::foreign;
 use crate::step::step;
 use crate::workflows;
 
@@ -22,6 +23,7 @@ pub(crate) fn run(full: bool) -> anyhow::Result<()> {
     workflows::run()?;
     step("release build", cargo, &["build", "--release", "--locked", "--bin", "gatelatch"], &[])?;
     clients::run(if full { &[] } else { &CHOSEN })?;
+    foreign::run()?;
     if full {
         // What a release publishes; that each package builds alone is asked when it is published.
         let package =

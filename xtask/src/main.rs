@@ -7,6 +7,7 @@ mod bundle;
 mod ci;
 mod clients;
 mod codegen;
+mod foreign;
 mod step;
 #[cfg(test)]
 mod tidy;
@@ -27,6 +28,8 @@ usage: cargo xtask <task>
   codegen [--check]
                 write the reference pages; --check only compares them
   workflows     the workflows against actionlint and the rules of the house
+  foreign-servers
+                `pin` and `verify` of the release binary against servers that others wrote, over stdio and HTTP
   clients NAME… the third-party MCP clients against the release binary (all without a name)
 ";
 
@@ -46,6 +49,7 @@ fn main() -> ExitCode {
         ["bench-floor", bytes] => bench::floor(bytes),
         ["bundle", words @ ..] => bundle::run(words),
         ["workflows"] => workflows::run(),
+        ["foreign-servers"] => foreign::run(),
         ["clients", names @ ..] => clients::run(names),
         _ => {
             step::say(USAGE);

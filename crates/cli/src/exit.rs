@@ -12,19 +12,31 @@ pub(crate) enum Code {
     Denied,
     NotReady,
     TimedOut,
+    PartialView,
+    NoList,
     Cancelled,
 }
 
 impl Code {
     /// Every code with its number and its meaning, for the reference page and the help.
-    pub(crate) const ALL: [(Code, u8, &'static str); 8] = [
+    pub(crate) const ALL: [(Code, u8, &'static str); 10] = [
         (Code::Done, 0, "it did what was asked"),
-        (Code::Failed, 1, "the program failed, or `check`, `doctor` or `demo` found something wrong"),
+        (
+            Code::Failed,
+            1,
+            "the program failed, `check`, `doctor` or `demo` found something wrong, or `verify` or `pin` found another list",
+        ),
         (Code::Usage, 2, "the command, an argument or a setting is wrong"),
         (Code::ApprovalRequired, 3, "the call cannot be undone and no human has agreed"),
         (Code::Denied, 4, "the call is not allowed here, whoever agrees"),
         (Code::NotReady, 5, "a program, a file or a secret that it needs is missing"),
         (Code::TimedOut, 6, "the program was ended because its time was up"),
+        (
+            Code::PartialView,
+            7,
+            "the server sends a part of the published tools, and says that all of them are its contract",
+        ),
+        (Code::NoList, 8, "no list of tools could be had from the server"),
         (Code::Cancelled, 130, "it was interrupted"),
     ];
 

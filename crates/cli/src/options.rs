@@ -1,15 +1,38 @@
 //! What can be typed.
 
+use std::ffi::OsString;
 use std::path::PathBuf;
 
-use clap::{Args, Parser, Subcommand, ValueEnum};
+use clap::{ArgGroup, Args, Parser, Subcommand, ValueEnum};
 
-const EXIT_CODES: &str = "Exit codes: 0 done, 1 failed, 2 wrong usage, 3 approval required, 4 denied, 5 not ready, 6 timed out, 130 interrupted.";
+const EXIT_CODES: &str = "Exit codes: 0 done, 1 failed, 2 wrong usage, 3 approval required, 4 denied, 5 not ready, 6 timed out, 7 partial view, 8 no list, 130 interrupted.";
 
 const RUN_HELP: &str = "\
 Example: gatelatch run hello-world --arg name=MCP
 
 Exit codes: 0 done, 1 failed, 2 wrong usage, 3 approval required, 4 denied, 5 not ready, 6 timed out, 130 interrupted.";
+
+const VERIFY_USAGE: &str =
+    "gatelatch verify [OPTIONS] <--server-json FILE|--lock FILE|--pin FILE> <--url URL|-- COMMAND…>";
+
+const PIN_USAGE: &str = "gatelatch pin [OPTIONS] <--url URL|-- COMMAND…>";
+
+const VERIFY_HELP: &str = "\
+Examples:
+  gatelatch verify --pin notes.pin.json -- npx -y @example/notes-server
+  gatelatch verify --server-json server.json --url https://mcp.example.org/mcp --header-env Authorization=MCP_AUTHORIZATION
+
+The command after -- is started as if you had typed it: in this folder, with your whole environment.
+
+Exit codes: 0 equal, 1 differs, 2 wrong usage, 7 partial view, 8 no list could be had, 130 interrupted. See docs/verify.md.";
+
+const PIN_HELP: &str = "\
+Example: gatelatch pin --out notes.pin.json -- npx -y @example/notes-server
+
+The command after -- is started as if you had typed it: in this folder, with your whole environment.
+
+Exit codes: 0 done, 1 the file holds another list and --force is missing, 2 wrong usage, 8 no list could be had,
+130 interrupted. See docs/verify.md.";
 
 /// Serve your own scripts and tools to AI models, with a gate in front of what cannot be undone.
 #[derive(Debug, Parser)]
@@ -132,6 +155,12 @@ pub(crate) enum Verb {
         #[arg(long)]
         json: bool,
     },
+    /// Compare the tools that any MCP server really sends with those that were published or pinned.
+    #[command(override_usage = VERIFY_USAGE, after_help = VERIFY_HELP)]
+    Verify(VerifyOptions),
+    /// Write down the tools that any MCP server sends now, so that `verify` finds later changes.
+    #[command(override_usage = PIN_USAGE, after_help = PIN_HELP)]
+    Pin(PinOptions),
     /// Print a completion script for a shell.
     Completions { shell: clap_complete::Shell },
     /// Print the man page.
@@ -187,6 +216,78 @@ pub(crate) struct InitOptions {
     /// Do not start the program to read its --help.
     #[arg(long)]
     pub(crate) no_run: bool,
+}
+
+#[derive(Debug, Args)]
+#[command(group = ArgGroup::new("published").args(["server_json", "lock", "pin"]).required(true).multiple(true))]
+pub(crate) struct VerifyOptions {
+    /// The server.json that was published, with the digest in its publisher's data.
+    #[arg(long, value_name = "FILE")]
+    pub(crate) server_json: Option<PathBuf>,
+    /// A lock file; beside --server-json it tells the differences in full.
+    #[arg(long, value_name = "FILE")]
+    pub(crate) lock: Option<PathBuf>,
+    /// A pin file, as `gatelatch pin` writes it.
+    #[arg(long, value_name = "FILE", conflicts_with_all = ["server_json", "lock"])]
+    pub(crate) pin: Option<PathBuf>,
+    /// Print JSON.
+    #[arg(long)]
+    pub(crate) json: bool,
+    #[command(flatten)]
+    pub(crate) server: ServerOptions,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct PinOptions {
+    /// The file to write; without it, the pin goes to standard output.
+    #[arg(long, value_name = "FILE")]
+    pub(crate) out: Option<PathBuf>,
+    /// Replace a file that holds something else.
+    #[arg(long, requires = "out")]
+    pub(crate) force: bool,
+    #[command(flatten)]
+    pub(crate) server: ServerOptions,
+}
+
+/// Which server is asked, and how. Its `Debug` shows nothing and its values are parsed later: neither may show a header
+/// or an address.
+#[derive(Args)]
+#[command(group = ArgGroup::new("asked").args(["url", "command"]).required(true))]
+pub(crate) struct ServerOptions {
+    /// The address of a server that runs already, over Streamable HTTP.
+    #[arg(long, value_name = "URL")]
+    pub(crate) url: Option<String>,
+    /// A header for every request; repeat for several. Other users of this machine can read command lines: give a secret
+    /// by --header-env.
+    #[arg(long, value_name = "NAME: VALUE", conflicts_with = "command")]
+    pub(crate) header: Vec<String>,
+    /// A header whose value is what an environment variable holds; repeat for several.
+    #[arg(long, value_name = "NAME=VARIABLE", conflicts_with = "command")]
+    pub(crate) header_env: Vec<String>,
+    /// Send headers over http:// to another machine too, where everyone on the way can read them.
+    #[arg(long, conflicts_with = "command")]
+    pub(crate) headers_in_clear: bool,
+    /// Ask in this era of MCP alone; without it, modern first, then legacy.
+    #[arg(long, value_enum)]
+    pub(crate) era: Option<AskedEra>,
+    /// How long all of it may take.
+    #[arg(long, value_name = "SECONDS", default_value_t = 120, value_parser = clap::value_parser!(u64).range(1..=3600))]
+    pub(crate) timeout: u64,
+    /// The command that starts the server over stdio, behind --.
+    #[arg(last = true, value_name = "COMMAND")]
+    pub(crate) command: Vec<OsString>,
+}
+
+impl std::fmt::Debug for ServerOptions {
+    fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        formatter.debug_struct("ServerOptions").finish_non_exhaustive()
+    }
+}
+
+#[derive(Clone, Copy, Debug, ValueEnum)]
+pub(crate) enum AskedEra {
+    Legacy,
+    Modern,
 }
 
 #[derive(Clone, Copy, Debug, ValueEnum)]

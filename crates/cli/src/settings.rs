@@ -2,6 +2,7 @@
 //! environment.
 
 use std::collections::BTreeMap;
+use std::ffi::OsString;
 use std::io::Read as _;
 use std::path::{Path, PathBuf};
 
@@ -45,8 +46,8 @@ pub(crate) const VARIABLES: &[(&str, &str)] = &[
 pub(crate) struct Environment {
     /// Every variable whose name and value are UTF-8.
     pub(crate) variables: BTreeMap<String, String>,
-    /// Settings whose value is not.
-    unreadable: Vec<String>,
+    /// The others, as they are.
+    unreadable: Vec<(OsString, OsString)>,
 }
 
 impl Environment {
@@ -54,15 +55,26 @@ impl Environment {
     pub(crate) fn of_this_process() -> Environment {
         let mut environment = Environment { variables: BTreeMap::new(), unreadable: Vec::new() };
         for (name, value) in std::env::vars_os() {
-            match (name.into_string(), value.into_string()) {
-                (Ok(name), Ok(value)) => {
-                    environment.variables.insert(name, value);
+            match (name.to_str(), value.to_str()) {
+                (Some(name), Some(value)) => {
+                    environment.variables.insert(name.to_owned(), value.to_owned());
                 }
-                (Ok(name), Err(_)) if name.starts_with("GATELATCH_") => environment.unreadable.push(name),
-                _ => {}
+                _ => environment.unreadable.push((name, value)),
             }
         }
         environment
+    }
+
+    /// Every variable, for what the user starts through us as if it were typed.
+    pub(crate) fn all(&self) -> Vec<(OsString, OsString)> {
+        let text = self.variables.iter().map(|(name, value)| (name.into(), value.into()));
+        text.chain(self.unreadable.iter().cloned()).collect()
+    }
+
+    /// An environment of these variables alone.
+    #[cfg(test)]
+    pub(crate) fn of(variables: impl Iterator<Item = (String, String)>) -> Environment {
+        Environment { variables: variables.collect(), unreadable: Vec::new() }
     }
 
     pub(crate) fn text(&self, name: &str) -> Option<&str> {
@@ -112,7 +124,8 @@ impl Settings {
 
     /// Reads the settings for a command typed in `folder`.
     pub(crate) fn read(place: &Place, environment: &Environment, folder: &Path) -> anyhow::Result<Settings> {
-        if let Some(name) = environment.unreadable.first() {
+        let names = environment.unreadable.iter().filter_map(|(name, _)| name.to_str());
+        if let Some(name) = names.into_iter().find(|name| name.starts_with("GATELATCH_")) {
             return Err(UsageError::new(format!("{name} is no UTF-8 text"), "set it anew, or unset it").into());
         }
         let path = Settings::file(place, environment, folder);
@@ -252,8 +265,7 @@ mod tests {
     use super::*;
 
     fn environment(pairs: &[(&str, &str)]) -> Environment {
-        let variables = pairs.iter().map(|(name, value)| ((*name).to_owned(), (*value).to_owned()));
-        Environment { variables: variables.collect(), unreadable: Vec::new() }
+        Environment::of(pairs.iter().map(|(name, value)| ((*name).to_owned(), (*value).to_owned())))
     }
 
     fn place() -> Place {

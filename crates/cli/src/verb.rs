@@ -1,5 +1,6 @@
 //! What happens for each verb. Verbs and MCP tools are two fronts of one road: nothing here decides about a call.
 
+mod asked;
 mod browse;
 pub(crate) mod builtin;
 mod check;
@@ -8,8 +9,10 @@ mod demo;
 mod doctor;
 mod init;
 mod operator;
+mod pin;
 mod reference;
 mod run;
+mod verify;
 
 use std::io::{IsTerminal, Write};
 use std::path::{Path, PathBuf};
@@ -59,6 +62,8 @@ pub(crate) fn dispatch(options: Options, environment: Environment) -> anyhow::Re
         Verb::Init(options) => init::init(&place, &environment, &options),
         Verb::Doctor { json } => doctor::doctor(&place, &environment, json),
         Verb::Demo { yes, json } => demo::demo(&environment, yes, json),
+        Verb::Verify(options) => verify::verify(&environment, &options),
+        Verb::Pin(options) => pin::pin(&environment, &options),
         Verb::Completions { shell } => reference::completions(shell),
         Verb::Man => reference::man(),
         Verb::Reference => reference::tables(),

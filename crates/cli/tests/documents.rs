@@ -83,7 +83,11 @@ fn words(line: &str) -> Vec<String> {
 
 /// A folder in which the documents' commands mean something: the README's own catalog beside them.
 fn bench() -> Bench {
-    let bench = Bench::new();
+    // Where a document starts a server, it is found as an installed one is.
+    let program = Path::new(env!("CARGO_BIN_EXE_gatelatch")).parent().unwrap().to_owned();
+    let path = std::env::var_os("PATH").unwrap();
+    let bench = Bench::new()
+        .set("PATH", std::env::join_paths([program].into_iter().chain(std::env::split_paths(&path))).unwrap());
     for block in blocks().iter().filter(|block| block.page.ends_with("README.md")) {
         match block.info.split_once(' ') {
             Some(("yaml", path)) => bench.write(&format!("mine/{path}"), &block.text),
@@ -151,6 +155,24 @@ fn run(bench: &Bench, block: &Block) -> usize {
         ran += 1;
     }
     ran
+}
+
+#[test]
+fn every_step_of_a_workflow_in_a_document_is_a_command_that_is_understood() {
+    let mut steps = 0;
+    for block in blocks().iter().filter(|block| block.info == "yml") {
+        for step in block.text.lines().filter_map(|line| line.strip_prefix("- run: ")) {
+            let mut words = words(step);
+            assert_eq!(words.remove(0), "gatelatch", "{}: {step}", block.page);
+            // Whatever stands before it was understood when the help is shown.
+            let own = words.iter().position(|word| word == "--").unwrap_or(words.len());
+            words.insert(own, "--help".to_owned());
+            let (code, _, err) = Bench::new().run(&words.iter().map(String::as_str).collect::<Vec<_>>());
+            assert_eq!(code, 0, "{}: {step}\n{err}", block.page);
+            steps += 1;
+        }
+    }
+    assert!(steps > 0);
 }
 
 #[test]

@@ -2,13 +2,12 @@
 //!
 //! Owns the bounds on what a child may send. Refuses to know what is asked. Start at [`Conversation::answer`].
 
-use gatelatch_protocol::json::{self, JsonError};
 use gatelatch_spawn::child::Launch;
 use gatelatch_spawn::session::{Session, SessionError};
-use serde_json::{Value, json};
+use serde_json::Value;
 
+use super::message::{self, Answer};
 use super::{ClientError, ClientLimits};
-use crate::shown;
 
 /// A child that is asked one thing at a time.
 pub(super) struct Conversation<'a> {
@@ -19,28 +18,6 @@ pub(super) struct Conversation<'a> {
     lines: usize,
 }
 
-/// What a question got.
-pub(super) enum Answer {
-    Result(Value),
-    Error { code: i64, message: String },
-}
-
-impl Answer {
-    pub(super) fn ok(self) -> Option<Value> {
-        match self {
-            Answer::Result(result) => Some(result),
-            Answer::Error { .. } => None,
-        }
-    }
-
-    pub(super) fn result(self, method: &'static str) -> Result<Value, ClientError> {
-        match self {
-            Answer::Result(result) => Ok(result),
-            Answer::Error { code, message } => Err(ClientError::Refused { method, code, message }),
-        }
-    }
-}
-
 impl<'a> Conversation<'a> {
     pub(super) fn start(launch: &Launch, limits: &'a ClientLimits) -> Result<Conversation<'a>, ClientError> {
         let session = Session::start(launch).map_err(ClientError::Start)?;
@@ -48,16 +25,15 @@ impl<'a> Conversation<'a> {
     }
 
     /// Asks something and gives the question's id.
-    pub(super) async fn ask(&mut self, method: &'static str, params: Value) -> Result<u64, ClientError> {
+    pub(super) async fn ask(&mut self, method: &'static str, params: &Value) -> Result<u64, ClientError> {
         let id = self.next_id;
         self.next_id += 1;
-        let question = json!({"jsonrpc": "2.0", "id": id, "method": method, "params": params});
-        self.send(method, &question).await.map(|()| id)
+        self.send(method, &message::question(id, method, params)).await.map(|()| id)
     }
 
     /// Says something that has no answer.
     pub(super) async fn notify(&mut self, method: &'static str) -> Result<(), ClientError> {
-        self.send(method, &json!({"jsonrpc": "2.0", "method": method})).await
+        self.send(method, &message::notification(method)).await
     }
 
     /// Waits for the answer to one of these questions. May be dropped and called again.
@@ -65,11 +41,11 @@ impl<'a> Conversation<'a> {
         loop {
             let Some(message) = self.message(method).await? else { continue };
             if message.get("method").is_some() {
-                self.decline(method, &message).await?;
-                continue;
-            }
-            if let Some(id) = message.get("id").and_then(Value::as_u64).filter(|id| ids.contains(id)) {
-                return read_answer(method, message).map(|answer| (id, answer));
+                if let Some(answer) = message::decline(&message) {
+                    self.send(method, &answer).await?;
+                }
+            } else if let Some(id) = message::answered(&message, ids) {
+                return Answer::read(method, message).map(|answer| (id, answer));
             }
         }
     }
@@ -79,8 +55,7 @@ impl<'a> Conversation<'a> {
         let _ = self.session.end().await;
     }
 
-    /// The next line, if it is a message. Much software writes a greeting or a log to standard output; a client that
-    /// reads the list would pass over it as well.
+    /// The next line, if it is a message.
     async fn message(&mut self, method: &'static str) -> Result<Option<Value>, ClientError> {
         let line = match self.session.receive().await {
             Ok(line) => line,
@@ -94,27 +69,7 @@ impl<'a> Conversation<'a> {
         if self.lines > self.limits.max_lines {
             return Err(ClientError::TooMuch { what: "lines", most: self.limits.max_lines });
         }
-        match json::parse(&line) {
-            Ok(message) => Ok(Some(message).filter(Value::is_object)),
-            Err(JsonError::Syntax(_)) => Ok(None),
-            // Readers differ in what they would take: there is no list that this server sends.
-            Err(error @ (JsonError::RepeatedKey(_) | JsonError::TooDeep)) => {
-                Err(ClientError::Malformed { method, what: shown::text(&error.to_string()) })
-            }
-        }
-    }
-
-    /// Answers what the server asks of a client that can do nothing.
-    async fn decline(&mut self, method: &'static str, message: &Value) -> Result<(), ClientError> {
-        let Some(id) = message.get("id").filter(|id| id.is_u64() || id.is_i64() || id.is_string()) else {
-            return Ok(());
-        };
-        let answer = if message.get("method").is_some_and(|asked| asked == "ping") {
-            json!({"jsonrpc": "2.0", "id": id, "result": {}})
-        } else {
-            json!({"jsonrpc": "2.0", "id": id, "error": {"code": -32601, "message": "this client only lists tools"}})
-        };
-        self.send(method, &answer).await
+        message::read(method, &line)
     }
 
     async fn send(&mut self, method: &'static str, message: &Value) -> Result<(), ClientError> {
@@ -127,17 +82,5 @@ impl<'a> Conversation<'a> {
     fn silent(&self, method: &'static str, source: SessionError) -> ClientError {
         let stderr_tail = String::from_utf8_lossy(self.session.stderr_tail()).into_owned();
         ClientError::Silent { method, source, stderr_tail }
-    }
-}
-
-fn read_answer(method: &'static str, mut message: Value) -> Result<Answer, ClientError> {
-    if let Some(error) = message.get("error") {
-        let code = error.get("code").and_then(Value::as_i64).unwrap_or_default();
-        let text = error.get("message").and_then(Value::as_str).unwrap_or_default();
-        return Ok(Answer::Error { code, message: shown::text(text) });
-    }
-    match message.get_mut("result").map(Value::take) {
-        Some(result @ Value::Object(_)) => Ok(Answer::Result(result)),
-        _ => Err(ClientError::Malformed { method, what: "it has neither a result nor an error".to_owned() }),
     }
 }

@@ -1,0 +1,159 @@
+//! `gatelatch verify`: whether a server sends what was published. The verdict is the library's.
+
+use std::io::Read;
+use std::path::Path;
+
+use gatelatch_contract::lock::Lock;
+use gatelatch_contract::pin::Pin;
+use gatelatch_contract::published::Published;
+use gatelatch_contract::verify::{Report, Verdict, judge};
+
+use crate::exit::{Code, UsageError};
+use crate::options::VerifyOptions;
+use crate::settings::Environment;
+use crate::verb::asked::{Asked, ask, failure, failure_value};
+use crate::verb::{print, print_json, say};
+
+/// How much of a file is read.
+const MOST_BYTES: u64 = 16 * 1024 * 1024;
+
+/// Asks, compares and tells.
+pub(crate) fn verify(environment: &Environment, options: &VerifyOptions) -> anyhow::Result<Code> {
+    let published = published(options)?;
+    let received = match ask(&options.server, environment)? {
+        Asked::Received(received) => received,
+        Asked::Failed(error) => {
+            if options.json {
+                print_json(&failure_value(&error), true)?;
+            } else {
+                say(&failure(&error));
+            }
+            return Ok(Code::NoList);
+        }
+        Asked::Interrupted => return Ok(Code::Cancelled),
+    };
+    let verdict = judge(&published, &received);
+    let report = Report { received, published, verdict };
+    if options.json {
+        print_json(&report.to_value(), true)?;
+    } else {
+        tell(&report, options)?;
+    }
+    Ok(code(&report.verdict))
+}
+
+/// The exit code of a verdict.
+fn code(verdict: &Verdict) -> Code {
+    match verdict {
+        Verdict::Equal => Code::Done,
+        Verdict::Differs(_) => Code::Failed,
+        Verdict::PartialView { .. } => Code::PartialView,
+    }
+}
+
+fn tell(report: &Report, options: &VerifyOptions) -> anyhow::Result<()> {
+    let Report { received, published, verdict } = report;
+    let (sent, digest) = (received.tools.tools().len(), received.tools.digest());
+    let version = published.surface_version.as_ref().map(|version| format!(" of surface version {version}"));
+    let version = version.unwrap_or_default();
+    match verdict {
+        Verdict::Equal => print(&format!("equal: {} as published{version}, digest {digest}", tools(sent)))?,
+        Verdict::PartialView { visible, published } => {
+            print(&format!("partial view: {visible} of the {published} published tools{version}"))?;
+            say(
+                "note: the server says that its contract is the published one; which tools it shows may depend on who asks",
+            );
+        }
+        Verdict::Differs(difference) => {
+            let count = published.tool_count.map(|count| format!(", {} published{version}", were(count)));
+            print(&format!("differs: {} received{}", tools(sent), count.unwrap_or_default()))?;
+            for line in difference.lines() {
+                print(&format!("  {line}"))?;
+            }
+            if options.pin.is_some() {
+                say("help: if these changes are right, write the pin anew: `gatelatch pin --out FILE --force …`");
+            }
+        }
+    }
+    let says_otherwise = received.reported_digest.as_deref().filter(|reported| *reported != digest);
+    if let Some(reported) = says_otherwise.filter(|_| !matches!(verdict, Verdict::PartialView { .. })) {
+        say(&format!("note: the server says that its digest is `{reported}`, which is not that of what it sends"));
+    }
+    Ok(())
+}
+
+/// So many tools, in words.
+pub(crate) fn tools(count: usize) -> String {
+    format!("{count} tool{}", if count == 1 { "" } else { "s" })
+}
+
+fn were(count: usize) -> String {
+    format!("{count} {}", if count == 1 { "was" } else { "were" })
+}
+
+/// What the files say.
+fn published(options: &VerifyOptions) -> Result<Published, UsageError> {
+    if let Some(path) = &options.pin {
+        return Pin::parse(&read(path)?).map(Published::of_pin).map_err(|error| unusable(path, &error));
+    }
+    let lock = match &options.lock {
+        Some(path) => Some((path, Lock::parse(&read(path)?).map_err(|error| unusable(path, &error))?)),
+        None => None,
+    };
+    match (&options.server_json, lock) {
+        (Some(path), lock) => {
+            let published = Published::of_server_json(&read(path)?).map_err(|error| unusable(path, &error))?;
+            match lock {
+                Some((path, lock)) => published.with_lock(lock).map_err(|error| unusable(path, &error)),
+                None => Ok(published),
+            }
+        }
+        (None, Some((_, lock))) => Ok(Published::of_lock(lock)),
+        (None, None) => Err(UsageError::new(
+            "nothing is named to compare with",
+            "write --server-json FILE, --lock FILE or --pin FILE",
+        )),
+    }
+}
+
+/// A file's text.
+pub(crate) fn read(path: &Path) -> Result<String, UsageError> {
+    let cannot = |why: String| UsageError { message: format!("cannot read `{}`: {why}", path.display()), help: None };
+    let file = std::fs::File::open(path).map_err(|error| cannot(error.to_string()))?;
+    let mut bytes = Vec::new();
+    file.take(MOST_BYTES + 1).read_to_end(&mut bytes).map_err(|error| cannot(error.to_string()))?;
+    if bytes.len() as u64 > MOST_BYTES {
+        return Err(cannot(format!("it has more than {MOST_BYTES} bytes")));
+    }
+    String::from_utf8(bytes).map_err(|_| cannot("it is no UTF-8 text".to_owned()))
+}
+
+fn unusable(path: &Path, error: &dyn std::error::Error) -> UsageError {
+    let mut message = format!("`{}` cannot be used: {error}", path.display());
+    let mut cause = error.source();
+    while let Some(inner) = cause {
+        message = format!("{message}: {inner}");
+        cause = inner.source();
+    }
+    UsageError { message, help: None }
+}
+
+#[cfg(test)]
+mod tests {
+    use gatelatch_contract::verify::{Difference, EXIT_NO_LIST};
+
+    use super::*;
+
+    #[test]
+    fn a_verdict_has_the_number_that_the_library_documents() {
+        let verdicts = [
+            Verdict::Equal,
+            Verdict::Differs(Difference::Tools(Vec::new())),
+            Verdict::PartialView { visible: 1, published: 2 },
+        ];
+        for verdict in verdicts {
+            assert_eq!(code(&verdict).number(), verdict.exit_code(), "{}", verdict.name());
+        }
+        assert_eq!(Code::NoList.number(), EXIT_NO_LIST);
+    }
+}
