@@ -2,6 +2,7 @@
 
 mod browse;
 pub(crate) mod builtin;
+mod chat;
 mod check;
 mod connect;
 mod demo;
@@ -10,6 +11,7 @@ mod init;
 mod operator;
 mod reference;
 mod run;
+mod serving;
 
 use std::io::{IsTerminal, Write};
 use std::path::{Path, PathBuf};
@@ -43,6 +45,8 @@ pub(crate) fn dispatch(options: Options, environment: Environment) -> anyhow::Re
     match options.verb {
         Verb::Operator { list: true } => operator::list(),
         Verb::Operator { list: false } => operator::serve(&place, environment),
+        Verb::Chat { surface, list: true } => chat::list(&place, &environment, surface.as_deref()),
+        Verb::Chat { surface, list: false } => chat::serve(&place, environment, surface.as_deref()),
         Verb::List { json } => browse::list(&Road::open(&place, environment)?, json),
         Verb::Show { name, action, kind, json } => {
             browse::show(&Road::open(&place, environment)?, name, action, kind, json)
@@ -199,7 +203,7 @@ impl Road {
 }
 
 /// The entries that an error left out, by the folder and the file of their manifest.
-fn broken(findings: &[Diagnostic]) -> Vec<Broken> {
+pub(crate) fn broken(findings: &[Diagnostic]) -> Vec<Broken> {
     let mut broken: Vec<Broken> = Vec::new();
     for finding in findings.iter().filter(|finding| finding.severity == Severity::Error) {
         let path = Path::new(&finding.file);
