@@ -10,7 +10,6 @@ mod probe;
 mod program;
 mod skill;
 mod talk;
-mod yaml;
 
 use std::io::IsTerminal;
 use std::path::{Path, PathBuf};

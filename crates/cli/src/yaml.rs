@@ -12,7 +12,7 @@ const WIDTH: usize = 120;
 
 /// One line or several of a mapping.
 #[derive(Clone, Debug)]
-pub(super) enum Line {
+pub(crate) enum Line {
     /// `key: value`, the value in one line.
     Pair(&'static str, Value),
     /// `key:` and mappings below it, each an item of a list.
@@ -24,7 +24,7 @@ pub(super) enum Line {
 }
 
 /// The text of a mapping.
-pub(super) fn write(lines: &[Line]) -> String {
+pub(crate) fn write(lines: &[Line]) -> String {
     let mut text = String::new();
     block(lines, 0, "", &mut text);
     text
