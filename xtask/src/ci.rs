@@ -3,7 +3,9 @@
 use crate::bench;
 use crate::clients;
 use crate::codegen;
+use crate::server_json;
 use crate::step::step;
+use crate::verify_surface;
 use crate::workflows;
 
 /// The clients that every run tries; `--full` tries all.
@@ -21,6 +23,8 @@ pub(crate) fn run(full: bool) -> anyhow::Result<()> {
     codegen::run(true)?;
     workflows::run()?;
     step("release build", cargo, &["build", "--release", "--locked", "--bin", "gatelatch"], &[])?;
+    server_json::run(&["--check"])?;
+    verify_surface::run()?;
     clients::run(if full { &[] } else { &CHOSEN })?;
     if full {
         // What a release publishes; that each package builds alone is asked when it is published.

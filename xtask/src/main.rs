@@ -7,9 +7,11 @@ mod bundle;
 mod ci;
 mod clients;
 mod codegen;
+mod server_json;
 mod step;
 #[cfg(test)]
 mod tidy;
+mod verify_surface;
 mod workflows;
 
 use std::process::ExitCode;
@@ -26,6 +28,10 @@ usage: cargo xtask <task>
                 the bundle of one platform for clients that install servers, into target/bundles
   codegen [--check]
                 write the reference pages; --check only compares them
+  export-server-json [--check] [--bundles DIR]
+                write server.json; with bundles, as it is published; --check only compares it
+  verify-surface
+                declaration, catalog, lock file and server.json against what the release binary sends
   workflows     the workflows against actionlint and the rules of the house
   clients NAME… the third-party MCP clients against the release binary (all without a name)
 ";
@@ -45,6 +51,8 @@ fn main() -> ExitCode {
         ["bench-measure"] => bench::measure(),
         ["bench-floor", bytes] => bench::floor(bytes),
         ["bundle", words @ ..] => bundle::run(words),
+        ["export-server-json", words @ ..] => server_json::run(words),
+        ["verify-surface"] => verify_surface::run(),
         ["workflows"] => workflows::run(),
         ["clients", names @ ..] => clients::run(names),
         _ => {
