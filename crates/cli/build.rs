@@ -6,6 +6,7 @@
 use std::path::Path;
 
 fn main() {
+    #[expect(clippy::disallowed_methods, reason = "cargo tells a build script by the environment where it is")]
     let package = std::env::var("CARGO_MANIFEST_DIR").unwrap_or_default();
     let repository = Path::new(&package).join("../../manifests");
     let folder = if repository.is_dir() { repository } else { Path::new(&package).join("manifests") };

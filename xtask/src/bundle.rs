@@ -14,8 +14,8 @@ use zip::{CompressionMethod, DateTime, ZipWriter};
 
 use crate::step::{binary, root, say};
 
-/// The platforms of a bundle: as its file is named, and as its manifest calls the operating system.
-const PLATFORMS: [(&str, &str); 5] = [
+/// The platforms of a bundle, in the order of their names: as its file is named, and as its manifest calls the operating system.
+pub(crate) const PLATFORMS: [(&str, &str); 5] = [
     ("darwin-arm64", "darwin"),
     ("darwin-x64", "darwin"),
     ("linux-arm64", "linux"),
@@ -23,7 +23,9 @@ const PLATFORMS: [(&str, &str); 5] = [
     ("win32-x64", "win32"),
 ];
 
-const DESCRIPTION: &str = "Read workbooks and draft messages, with a gate in code before what cannot be undone.";
+/// What the server is, for whoever looks for one: at most 100 characters.
+pub(crate) const DESCRIPTION: &str =
+    "Read workbooks and draft messages, with a gate in code before what cannot be undone.";
 
 /// Writes the bundle of a binary into a folder. `words` are `[--platform NAME] [--binary FILE] [--out DIR]`; without
 /// them it is the release binary, for this machine, into `target/bundles`.

@@ -4,7 +4,9 @@ use crate::bench;
 use crate::clients;
 use crate::codegen;
 use crate::foreign;
+use crate::server_json;
 use crate::step::step;
+use crate::verify_surface;
 use crate::workflows;
 
 /// The clients that every run tries; `--full` tries all.
@@ -22,6 +24,8 @@ pub(crate) fn run(full: bool) -> anyhow::Result<()> {
     codegen::run(true)?;
     workflows::run()?;
     step("release build", cargo, &["build", "--release", "--locked", "--bin", "gatelatch"], &[])?;
+    server_json::run(&["--check"])?;
+    verify_surface::run()?;
     clients::run(if full { &[] } else { &CHOSEN })?;
     foreign::run()?;
     if full {

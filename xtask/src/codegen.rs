@@ -6,6 +6,7 @@ use std::fmt::Write as _;
 use std::process::Command;
 
 use anyhow::{Context, bail};
+use gatelatch_contract::change::ChangeKind;
 use gatelatch_manifest::diagnostic::Severity;
 use gatelatch_manifest::reference::{self, Block, Form, Key, Word, surface};
 use gatelatch_manifest::rule::RULES;
@@ -22,6 +23,7 @@ pub(crate) fn run(check: bool) -> anyhow::Result<()> {
         ("docs/reference/manifest-keys.md", keys()?),
         ("docs/reference/surface-keys.md", surface_keys()?),
         ("docs/reference/diagnostics.md", diagnostics()?),
+        ("docs/reference/changes.md", changes()?),
         ("docs/reference/verbs.md", verbs()?),
         ("docs/reference/environment.md", environment(&tables)?),
         ("docs/reference/exit-codes.md", exit_codes(&tables)?),
@@ -140,6 +142,17 @@ fn diagnostics() -> anyhow::Result<String> {
         };
         let (name, meaning, way_out) = (rule.name, cell(rule.meaning), cell(rule.way_out));
         writeln!(page, "| M{:03} | `{name}` | {severity} | {meaning} | {way_out} |", rule.code)?;
+    }
+    Ok(page)
+}
+
+fn changes() -> anyhow::Result<String> {
+    let mut page = format!("# Changes of a contract\n\n{MADE}");
+    page.push_str("What `gatelatch contract diff` can find, and which part of `surface_version` each moves; how it is used: [contract.md](../contract.md).\n\n");
+    page.push_str("| kind | moves | what it is | why |\n|---|---|---|---|\n");
+    for kind in ChangeKind::ALL {
+        let rule = kind.rule();
+        writeln!(page, "| `{}` | {} | {} | {} |", rule.name, rule.level, cell(rule.meaning), cell(rule.because))?;
     }
     Ok(page)
 }

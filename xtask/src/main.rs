@@ -8,9 +8,11 @@ mod ci;
 mod clients;
 mod codegen;
 mod foreign;
+mod server_json;
 mod step;
 #[cfg(test)]
 mod tidy;
+mod verify_surface;
 mod workflows;
 
 use std::process::ExitCode;
@@ -27,6 +29,10 @@ usage: cargo xtask <task>
                 the bundle of one platform for clients that install servers, into target/bundles
   codegen [--check]
                 write the reference pages; --check only compares them
+  export-server-json [--check] [--bundles DIR]
+                write server.json; with bundles, as it is published; --check only compares it
+  verify-surface
+                declaration, catalog, lock file and server.json against what the release binary sends
   workflows     the workflows against actionlint and the rules of the house
   foreign-servers
                 `pin` and `verify` of the release binary against servers that others wrote, over stdio and HTTP
@@ -48,6 +54,8 @@ fn main() -> ExitCode {
         ["bench-measure"] => bench::measure(),
         ["bench-floor", bytes] => bench::floor(bytes),
         ["bundle", words @ ..] => bundle::run(words),
+        ["export-server-json", words @ ..] => server_json::run(words),
+        ["verify-surface"] => verify_surface::run(),
         ["workflows"] => workflows::run(),
         ["foreign-servers"] => foreign::run(),
         ["clients", names @ ..] => clients::run(names),

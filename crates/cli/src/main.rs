@@ -12,6 +12,7 @@ mod settings;
 mod shipped;
 mod surface;
 mod verb;
+mod yaml;
 
 use std::ffi::OsString;
 use std::process::ExitCode;

@@ -181,10 +181,54 @@ pub(crate) enum Verb {
     /// Print the tables behind the reference pages, as JSON.
     #[command(hide = true)]
     Reference,
+    /// Draft, compare, lock and explain what chat clients rely on.
+    Contract {
+        /// The declaration; without it, the one that `gatelatch chat` would serve from here.
+        #[arg(long, global = true, value_name = "FILE")]
+        surface: Option<PathBuf>,
+        #[command(subcommand)]
+        verb: ContractVerb,
+    },
     /// Put gatelatch into a client's configuration.
     Connect {
         #[command(subcommand)]
         client: Client,
+    },
+}
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum ContractVerb {
+    /// Draft a declaration from actions of the catalog, to be reviewed.
+    Init {
+        /// An action, or a tool or an agent for all of its actions that can be declared; `agent:NAME` where a tool is
+        /// named so as well.
+        #[arg(required = true, value_name = "TOOL[.ACTION]")]
+        actions: Vec<String>,
+        /// Write the draft to this file instead of standard output.
+        #[arg(long, value_name = "FILE")]
+        out: Option<PathBuf>,
+        /// Write over a file that is there.
+        #[arg(long, requires = "out")]
+        force: bool,
+    },
+    /// Tell what changed since the lock file and which version that needs; exit code 1 where the version moved too little.
+    Diff {
+        /// Print JSON.
+        #[arg(long)]
+        json: bool,
+    },
+    /// Write the lock file beside the declaration: from then on this list is what its version stands for.
+    Lock,
+    /// Print the digest of the list that would be published.
+    Digest {
+        /// Print JSON, with the version, the count and the size of each tool.
+        #[arg(long)]
+        json: bool,
+    },
+    /// Explain a published tool, or a kind of change that `diff` has told.
+    Explain {
+        /// A published tool or a kind of change; without it, all of both.
+        name: Option<String>,
     },
 }
 

@@ -6,6 +6,7 @@ pub(crate) mod builtin;
 mod chat;
 mod check;
 mod connect;
+mod contract;
 mod demo;
 mod doctor;
 mod init;
@@ -71,6 +72,7 @@ pub(crate) fn dispatch(options: Options, environment: Environment) -> anyhow::Re
         Verb::Completions { shell } => reference::completions(shell),
         Verb::Man => reference::man(),
         Verb::Reference => reference::tables(),
+        Verb::Contract { surface, verb } => contract::run(&place, &environment, surface.as_deref(), &verb),
         Verb::Connect { client } => connect::run(&place, &environment, &client),
     }
 }

@@ -16,6 +16,7 @@ use std::fmt;
 
 use serde::Serialize;
 
+use crate::change::ChangeKind;
 use crate::level::Level;
 use crate::list::ToolList;
 use crate::shown;
@@ -23,8 +24,10 @@ use crate::shown;
 /// One change of one tool.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Change {
-    /// How much it asks.
+    /// How much it asks: the level of its kind.
     pub level: Level,
+    /// What kind of change it is.
+    pub kind: ChangeKind,
     /// The tool, by its old name if it had one.
     pub tool: String,
     /// A JSON Pointer into the tool's definition; empty for the tool itself.
@@ -52,7 +55,7 @@ pub fn diff(old: &ToolList, new: &ToolList) -> Diff {
     let moved = order::moved(&pairs);
     for (place, before) in old.tools().iter().enumerate() {
         let Some(at) = pairs.new_place(place) else {
-            told.tell(Level::Major, before.name(), "", "it was removed".to_owned());
+            told.tell(ChangeKind::ToolRemoved, before.name(), "", "it was removed".to_owned());
             continue;
         };
         if let Some(after) = new.tools().get(at) {
@@ -60,11 +63,11 @@ pub fn diff(old: &ToolList, new: &ToolList) -> Diff {
         }
         if moved.contains(&place) {
             let what = format!("it moved from place {} to place {}", place + 1, at + 1);
-            told.tell(Level::Patch, before.name(), "", what);
+            told.tell(ChangeKind::ToolMoved, before.name(), "", what);
         }
     }
     for (_, added) in new.tools().iter().enumerate().filter(|(at, _)| !pairs.is_taken(*at)) {
-        told.tell(Level::Minor, added.name(), "", "it is new".to_owned());
+        told.tell(ChangeKind::ToolNew, added.name(), "", "it is new".to_owned());
     }
     Diff { untold: told.count - told.changes.len(), changes: told.changes }
 }
@@ -127,7 +130,8 @@ struct Told {
 }
 
 impl Told {
-    fn tell(&mut self, level: Level, tool: &str, path: &str, what: String) {
+    fn tell(&mut self, kind: ChangeKind, tool: &str, path: &str, what: String) {
+        let level = kind.rule().level;
         self.count += 1;
         let is_larger = self.largest < Some(level);
         self.largest = self.largest.max(Some(level));
@@ -142,6 +146,6 @@ impl Told {
             end -= 1;
         }
         let path = path.get(..end).unwrap_or_default().to_owned();
-        self.changes.push(Change { level, tool: tool.to_owned(), path, what });
+        self.changes.push(Change { level, kind, tool: tool.to_owned(), path, what });
     }
 }

@@ -4,6 +4,7 @@
 //! list is JSON, whoever sent it. All but [`client`] is pure and synchronous. Start at [`list::ToolList`], then
 //! [`diff::diff`]; [`verify`] puts the parts together.
 
+pub mod change;
 pub mod client;
 pub mod diff;
 pub mod file;

@@ -71,6 +71,11 @@ impl Tool {
         &self.digest
     }
 
+    /// How many bytes its canonical definition has: what it costs whoever is sent the list.
+    pub fn bytes(&self) -> usize {
+        Value::Object(self.definition.clone()).to_string().len()
+    }
+
     fn read(place: usize, sent: &Value) -> Result<Tool, ToolListError> {
         // What is compared later is the canonical form, so that 1 and 1.0 are no change.
         let canonical = serde_json::from_str(&canonical_text(sent)).unwrap_or_default();
@@ -127,6 +132,11 @@ impl ToolList {
         &self.digest
     }
 
+    /// How many bytes the array has in canonical form.
+    pub fn bytes(&self) -> usize {
+        self.to_array().to_string().len()
+    }
+
     /// The array in canonical form.
     pub fn to_array(&self) -> Value {
         self.tools.iter().map(|tool| Value::Object(tool.definition.clone())).collect()
@@ -145,6 +155,8 @@ mod tests {
         let other = ToolList::of_array(&json!([{"inputSchema": {"maximum": 20, "minimum": 1}, "name": "a"}])).unwrap();
         assert_eq!(one, other);
         assert_eq!(digest_of(&one.to_array()), one.digest());
+        assert_eq!(one.tools()[0].bytes(), canonical_text(&one.to_array()).len() - 2);
+        assert_eq!(one.bytes(), one.tools()[0].bytes() + 2);
     }
 
     #[test]

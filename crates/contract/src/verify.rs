@@ -7,6 +7,7 @@ use serde_json::{Value, json};
 
 use crate::client::{ClientError, ClientLimits, Eras, Received, Transport, receive};
 use crate::diff::{Diff, diff};
+use crate::list::ToolList;
 use crate::published::{Known, Published};
 
 /// The exit code of [`Verdict::Equal`].
@@ -80,9 +81,7 @@ pub async fn verify(
 /// Holds a received list against what was published.
 pub fn judge(published: &Published, received: &Received) -> Verdict {
     let tools = &received.tools;
-    if tools.digest() == published.digest {
-        return Verdict::Equal;
-    }
+    let Some(difference) = difference(published, tools) else { return Verdict::Equal };
     let reports_the_published = received.reported_digest.as_ref() == Some(&published.digest);
     if let Some(count) = published.tool_count
         && reports_the_published
@@ -91,7 +90,12 @@ pub fn judge(published: &Published, received: &Received) -> Verdict {
     {
         return Verdict::PartialView { visible: tools.tools().len(), published: count };
     }
-    Verdict::Differs(match &published.known {
+    Verdict::Differs(difference)
+}
+
+/// How a list differs from what was published; nothing if it is the same.
+pub fn difference(published: &Published, tools: &ToolList) -> Option<Difference> {
+    (tools.digest() != published.digest).then(|| match &published.known {
         Known::All(list) => Difference::Changes(diff(list, tools)),
         known => known.differences(tools).map_or_else(
             || Difference::Digests { published: published.digest.clone(), received: tools.digest().to_owned() },
@@ -173,7 +177,6 @@ mod tests {
     use gatelatch_protocol::era::Era;
 
     use super::*;
-    use crate::list::ToolList;
     use crate::lock::Lock;
     use crate::pin::ServerLabel;
     use crate::server_json::ServerJson;

@@ -6,6 +6,7 @@
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
+use gatelatch_contract::change::ChangeKind;
 use gatelatch_contract::diff::{Diff, diff};
 use gatelatch_contract::level::Level;
 use gatelatch_contract::list::ToolList;
@@ -45,4 +46,15 @@ fn every_golden_change_is_classified_and_told_as_its_file_says() {
 fn the_golden_cases_go_through_every_level() {
     let levels: BTreeSet<Option<Level>> = cases().iter().map(|(_, case)| difference(case).level()).collect();
     assert_eq!(levels, [None, Some(Level::Patch), Some(Level::Minor), Some(Level::Major)].into());
+}
+
+#[test]
+fn every_kind_of_change_has_a_golden_case() {
+    let told: BTreeSet<ChangeKind> = cases()
+        .iter()
+        .flat_map(|(_, case)| difference(case).changes().iter().map(|change| change.kind).collect::<Vec<_>>())
+        .collect();
+    let untold: Vec<&str> =
+        ChangeKind::ALL.into_iter().filter(|kind| !told.contains(kind)).map(|kind| kind.rule().name).collect();
+    assert_eq!(untold, Vec::<&str>::new());
 }

@@ -4,13 +4,12 @@
 //! [`program`]'s business, asking it [`probe`]'s, reading its answer [`help`]'s, what stands in the manifest [`draft`]'s.
 //! No effect is ever made up: where the name does not say it, the line is written as a comment. Start at [`init`].
 
-mod draft;
+pub(super) mod draft;
 mod help;
 mod probe;
 mod program;
 mod skill;
 mod talk;
-mod yaml;
 
 use std::io::IsTerminal;
 use std::path::{Path, PathBuf};

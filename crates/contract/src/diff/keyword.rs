@@ -11,7 +11,7 @@ use serde_json::{Map, Value};
 use super::object;
 use super::schema::{Effect, Judge, Side};
 use super::tool::{changed, keys};
-use crate::level::Level;
+use crate::change::ChangeKind;
 use crate::shown;
 
 /// Keywords whose effect depends on all their neighbours.
@@ -65,7 +65,7 @@ pub(super) fn compare_keyword(judge: &mut Judge<'_>, key: &str, old: &Map<String
     let values = (old.get(key), new.get(key));
     match key {
         "title" | "description" | "examples" | "$comment" | "deprecated" => {
-            judge.at(&[key], |judge| judge.tell(Effect::None, changed(key, values)));
+            judge.at(&[key], |judge| judge.tell_as(ChangeKind::TextChanged, changed(key, values)));
         }
         "type" => judge.at(&[key], |judge| types(judge, values)),
         "enum" | "const" => allowed_values(judge, key, old, new),
@@ -298,18 +298,19 @@ fn unique(judge: &mut Judge<'_>, values: Values<'_>) {
 /// What a left-out argument means is part of the call that leaves it out.
 fn default(judge: &mut Judge<'_>, values: Values<'_>) {
     match (judge.side, values) {
-        (Side::Output, _) => judge.tell(Effect::None, changed("default", values)),
+        (Side::Output, _) => judge.tell_as(ChangeKind::TextChanged, changed("default", values)),
         (Side::Input, (None, Some(new))) => {
             let what = format!("leaving it out is said to mean {} now", shown::value(new));
-            judge.tell_as(Level::Minor, what);
+            judge.tell_as(ChangeKind::DefaultAdded, what);
         }
         (Side::Input, (Some(old), Some(new))) => {
             let what = format!("leaving it out meant {} and means {} now", shown::value(old), shown::value(new));
-            judge.tell_as(Level::Major, what);
+            judge.tell_as(ChangeKind::DefaultChanged, what);
         }
         (Side::Input, (old, None)) => {
             let old = old.map(shown::value).unwrap_or_default();
-            judge.tell_as(Level::Major, format!("leaving it out meant {old}, and what it means now is not said"));
+            let what = format!("leaving it out meant {old}, and what it means now is not said");
+            judge.tell_as(ChangeKind::DefaultRemoved, what);
         }
     }
 }
@@ -321,7 +322,7 @@ fn header(judge: &mut Judge<'_>, values: Values<'_>) {
         (Some(old), None) => format!("the argument no longer travels in the header {}", shown::value(old)),
         _ => "the argument travels in another header".to_owned(),
     };
-    judge.tell_as(Level::Major, what);
+    judge.tell_as(ChangeKind::ArgumentHeader, what);
 }
 
 /// `anyOf` and `allOf`: equal branches pair wherever they stand, the others in their order.

@@ -10,7 +10,7 @@ use serde_json::{Map, Value};
 use super::keyword::{maps, names};
 use super::schema::{Effect, Judge, Side};
 use super::tool::{changed, pointer_segment};
-use crate::level::Level;
+use crate::change::ChangeKind;
 use crate::shown;
 
 type Keywords = Map<String, Value>;
@@ -30,7 +30,11 @@ pub(super) fn properties(judge: &mut Judge<'_>, old: &Keywords, new: &Keywords) 
             (None, Some(schema)) => judge.at(&["properties", name], |judge| added(judge, name, schema, old, new)),
             (_, None) => {
                 let what = format!("the {} `{}` was removed", judge.side.property(), shown::text(name));
-                judge.at(&["properties", name], |judge| judge.tell_as(Level::Major, what));
+                let kind = match judge.side {
+                    Side::Input => ChangeKind::ArgumentRemoved,
+                    Side::Output => ChangeKind::FieldRemoved,
+                };
+                judge.at(&["properties", name], |judge| judge.tell_as(kind, what));
             }
         }
     }
@@ -41,14 +45,18 @@ fn added(judge: &mut Judge<'_>, name: &str, schema: &Value, old: &Keywords, new:
     let is_required = required_names(new).is_some_and(|names| names.contains(name));
     match judge.side {
         Side::Input if is_required => {
-            return judge.tell_as(Level::Major, format!("there is a new required argument `{shown}`"));
+            let what = format!("there is a new required argument `{shown}`");
+            return judge.tell_as(ChangeKind::ArgumentNewRequired, what);
         }
-        Side::Input => judge.tell_as_minor(format!("there is a new optional argument `{shown}`")),
+        Side::Input => {
+            let what = format!("there is a new optional argument `{shown}`");
+            judge.tell_if_clear(ChangeKind::ArgumentNewOptional, what);
+        }
         Side::Output if old.get("additionalProperties") == Some(&Value::Bool(false)) => {
             let what = format!("there is a new output field `{shown}`, and the old schema allowed none but its own");
-            return judge.tell_as(Level::Major, what);
+            return judge.tell_as(ChangeKind::FieldNewInClosed, what);
         }
-        Side::Output => judge.tell_as_minor(format!("there is a new output field `{shown}`")),
+        Side::Output => judge.tell_if_clear(ChangeKind::FieldNew, format!("there is a new output field `{shown}`")),
     }
     // It had a schema before, by another keyword.
     match old.get("additionalProperties") {

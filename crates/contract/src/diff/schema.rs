@@ -11,7 +11,7 @@ use serde_json::{Map, Value};
 use super::Told;
 use super::keyword::{self, compare_keyword};
 use super::tool::{keys, pointer_segment};
-use crate::level::Level;
+use crate::change::ChangeKind;
 
 /// Which way values flow.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -38,11 +38,15 @@ pub(super) enum Effect {
 }
 
 impl Side {
-    fn level(self, effect: Effect) -> Level {
+    fn kind(self, effect: Effect) -> ChangeKind {
         match (self, effect) {
-            (_, Effect::None | Effect::Same) => Level::Patch,
-            (Side::Input, Effect::Widens) | (Side::Output, Effect::Narrows) => Level::Minor,
-            (Side::Input, Effect::Narrows) | (Side::Output, Effect::Widens) | (_, Effect::Replaces) => Level::Major,
+            (_, Effect::None | Effect::Same) => ChangeKind::WrittenDifferently,
+            (Side::Input, Effect::Narrows) => ChangeKind::ArgumentNarrowed,
+            (Side::Input, Effect::Widens) => ChangeKind::ArgumentWidened,
+            (Side::Input, Effect::Replaces) => ChangeKind::ArgumentReplaced,
+            (Side::Output, Effect::Narrows) => ChangeKind::ResultNarrowed,
+            (Side::Output, Effect::Widens) => ChangeKind::ResultWidened,
+            (Side::Output, Effect::Replaces) => ChangeKind::ResultReplaced,
         }
     }
 
@@ -140,28 +144,29 @@ impl Judge<'_> {
 
     /// Tells a change by what it does to the set of values.
     pub(super) fn tell(&mut self, effect: Effect, what: impl Into<String>) {
-        match self.murky.filter(|_| effect != Effect::None) {
+        let kind = self.side.kind(effect);
+        if effect == Effect::None { self.tell_as(kind, what) } else { self.tell_if_clear(kind, what) }
+    }
+
+    /// Tells a change of this kind where nothing makes its effect unclear.
+    pub(super) fn tell_if_clear(&mut self, kind: ChangeKind, what: impl Into<String>) {
+        match self.murky {
             Some(why) => {
-                self.tell_as(Level::Major, format!("{}; what that means beside {why} is not understood", what.into()));
+                let what = format!("{}; what that means beside {why} is not understood", what.into());
+                self.tell_as(ChangeKind::NotUnderstood, what);
             }
-            None => self.tell_as(self.side.level(effect), what),
+            None => self.tell_as(kind, what),
         }
     }
 
-    /// Tells a change that is minor where nothing makes its effect unclear.
-    pub(super) fn tell_as_minor(&mut self, what: impl Into<String>) {
-        let effect = if self.side == Side::Input { Effect::Widens } else { Effect::Narrows };
-        self.tell(effect, what);
-    }
-
-    /// Tells a change whose level is known.
-    pub(super) fn tell_as(&mut self, level: Level, what: impl Into<String>) {
-        self.told.tell(level, self.tool, &self.path, what.into());
+    /// Tells a change of this kind, whatever stands beside it.
+    pub(super) fn tell_as(&mut self, kind: ChangeKind, what: impl Into<String>) {
+        self.told.tell(kind, self.tool, &self.path, what.into());
     }
 
     /// Tells a change that cannot be judged.
     pub(super) fn not_understood(&mut self, what: impl Into<String>) {
-        self.tell_as(Level::Major, format!("{}, and what that means is not understood", what.into()));
+        self.tell_as(ChangeKind::NotUnderstood, format!("{}, and what that means is not understood", what.into()));
     }
 }
 

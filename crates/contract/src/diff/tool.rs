@@ -6,7 +6,7 @@ use serde_json::{Map, Value};
 
 use super::Told;
 use super::schema::{Side, compare_schemas};
-use crate::level::Level;
+use crate::change::ChangeKind;
 use crate::list::Tool;
 use crate::shown;
 
@@ -34,7 +34,7 @@ pub(super) fn compare(old: &Tool, new: &Tool, told: &mut Told) {
     let mut teller = Teller { tool: old.name(), told };
     let (before, after) = (old.definition(), new.definition());
     if old.name() != new.name() {
-        teller.tell(Level::Major, "/name", format!("the tool was renamed to `{}`", shown::text(new.name())));
+        teller.tell(ChangeKind::ToolRenamed, "/name", format!("the tool was renamed to `{}`", shown::text(new.name())));
     }
     for key in keys(before, after).filter(|key| *key != "name") {
         let values = (before.get(key), after.get(key));
@@ -43,7 +43,7 @@ pub(super) fn compare(old: &Tool, new: &Tool, told: &mut Told) {
         }
         match key {
             "title" | "description" | "icons" => {
-                teller.tell(Level::Patch, &format!("/{key}"), changed(key, values));
+                teller.tell(ChangeKind::TextChanged, &format!("/{key}"), changed(key, values));
             }
             "annotations" => annotations(values, &mut teller),
             "inputSchema" => input_schema(values, &mut teller),
@@ -51,7 +51,7 @@ pub(super) fn compare(old: &Tool, new: &Tool, told: &mut Told) {
             _ => {
                 let path = format!("/{}", pointer_segment(key));
                 let what = format!("{}, and this key is not understood", changed(key, values));
-                teller.tell(Level::Major, &path, what);
+                teller.tell(ChangeKind::NotUnderstood, &path, what);
             }
         }
     }
@@ -84,8 +84,8 @@ struct Teller<'a> {
 }
 
 impl Teller<'_> {
-    fn tell(&mut self, level: Level, path: &str, what: String) {
-        self.told.tell(level, self.tool, path, what);
+    fn tell(&mut self, kind: ChangeKind, path: &str, what: String) {
+        self.told.tell(kind, self.tool, path, what);
     }
 }
 
@@ -96,11 +96,15 @@ fn annotations(values: (Option<&Value>, Option<&Value>), teller: &mut Teller<'_>
         Some(value) => value.as_object().cloned(),
     };
     let (Some(old), Some(new)) = (object(values.0), object(values.1)) else {
-        teller.tell(Level::Major, "/annotations", "the annotations changed and are no object".to_owned());
+        teller.tell(ChangeKind::NotUnderstood, "/annotations", "the annotations changed and are no object".to_owned());
         return;
     };
     if old == new {
-        teller.tell(Level::Patch, "/annotations", "empty annotations are written differently".to_owned());
+        teller.tell(
+            ChangeKind::WrittenDifferently,
+            "/annotations",
+            "empty annotations are written differently".to_owned(),
+        );
     }
     for key in keys(&old, &new) {
         let values = (old.get(key), new.get(key));
@@ -108,27 +112,29 @@ fn annotations(values: (Option<&Value>, Option<&Value>), teller: &mut Teller<'_>
             continue;
         }
         let path = format!("/annotations/{}", pointer_segment(key));
-        let (level, what) = match HINTS.iter().find(|hint| hint.key == key) {
+        let (kind, what) = match HINTS.iter().find(|hint| hint.key == key) {
             Some(hint) => judge_hint(hint, values),
-            None if key == "title" => (Level::Patch, changed(key, values)),
-            None => (Level::Major, format!("{}, and this annotation is not understood", changed(key, values))),
+            None if key == "title" => (ChangeKind::TextChanged, changed(key, values)),
+            None => {
+                (ChangeKind::NotUnderstood, format!("{}, and this annotation is not understood", changed(key, values)))
+            }
         };
-        teller.tell(level, &path, what);
+        teller.tell(kind, &path, what);
     }
 }
 
-fn judge_hint(hint: &Hint, (old, new): (Option<&Value>, Option<&Value>)) -> (Level, String) {
+fn judge_hint(hint: &Hint, (old, new): (Option<&Value>, Option<&Value>)) -> (ChangeKind, String) {
     let key = hint.key;
     let effective = |value: Option<&Value>| value.map_or(Some(hint.default), Value::as_bool);
     match (effective(old), effective(new)) {
         (Some(old), Some(new)) if old == new => {
-            (Level::Patch, format!("`{key}` is {new} as before and is written differently"))
+            (ChangeKind::WrittenDifferently, format!("`{key}` is {new} as before and is written differently"))
         }
         (Some(old), Some(new)) if new == hint.strict => {
-            (Level::Minor, format!("`{key}` was tightened from {old} to {new}"))
+            (ChangeKind::HintTightened, format!("`{key}` was tightened from {old} to {new}"))
         }
-        (Some(old), Some(new)) => (Level::Major, format!("`{key}` was loosened from {old} to {new}")),
-        _ => (Level::Major, format!("`{key}` changed and is neither true nor false")),
+        (Some(old), Some(new)) => (ChangeKind::HintLoosened, format!("`{key}` was loosened from {old} to {new}")),
+        _ => (ChangeKind::NotUnderstood, format!("`{key}` changed and is neither true nor false")),
     }
 }
 
@@ -138,7 +144,7 @@ fn input_schema(values: (Option<&Value>, Option<&Value>), teller: &mut Teller<'_
             compare_schemas(teller.tool, Side::Input, "/inputSchema", (old, new), teller.told);
         }
         _ => teller.tell(
-            Level::Major,
+            ChangeKind::NotUnderstood,
             "/inputSchema",
             format!("{}, and a tool without one is not understood", changed("inputSchema", values)),
         ),
@@ -150,7 +156,11 @@ fn output_schema(values: (Option<&Value>, Option<&Value>), teller: &mut Teller<'
         (Some(old), Some(new)) => {
             compare_schemas(teller.tool, Side::Output, "/outputSchema", (old, new), teller.told);
         }
-        (None, _) => teller.tell(Level::Minor, "/outputSchema", "results have a schema now".to_owned()),
-        (_, None) => teller.tell(Level::Major, "/outputSchema", "results have no schema any more".to_owned()),
+        (None, _) => {
+            teller.tell(ChangeKind::ResultSchemaAdded, "/outputSchema", "results have a schema now".to_owned())
+        }
+        (_, None) => {
+            teller.tell(ChangeKind::ResultSchemaRemoved, "/outputSchema", "results have no schema any more".to_owned())
+        }
     }
 }

@@ -10,7 +10,7 @@ use gatelatch_manifest::read::{self, Beside};
 use gatelatch_manifest::reference::{ACTION_NAME, MOST_ARGUMENTS};
 use serde_json::{Map, Number, Value};
 
-use super::yaml::{self, Line};
+use crate::yaml::{self, Line};
 
 /// A tool or an agent.
 #[derive(Clone, Debug, PartialEq)]

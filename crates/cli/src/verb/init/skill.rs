@@ -9,11 +9,11 @@ use gatelatch_manifest::read::{self, Beside};
 use gatelatch_manifest::reference::SKILL_NAME;
 use serde_json::Value;
 
-use super::yaml::{self, Line};
 use super::{Setting, help};
 use crate::exit::{Code, UsageError};
 use crate::options::InitOptions;
 use crate::verb::print;
+use crate::yaml::{self, Line};
 
 /// Writes `SKILL.md` from the file that is named.
 pub(super) fn write(options: &InitOptions, setting: &mut Setting<'_>) -> anyhow::Result<Code> {

@@ -12,9 +12,13 @@ const WIDTH: usize = 120;
 
 /// One line or several of a mapping.
 #[derive(Clone, Debug)]
-pub(super) enum Line {
+pub(crate) enum Line {
     /// `key: value`, the value in one line.
     Pair(&'static str, Value),
+    /// `key: text`, the text folded over several lines where it does not fit into one.
+    Prose(&'static str, String),
+    /// `key: value`, the value over several lines where it does not fit into one.
+    Tree(&'static str, Value),
     /// `key:` and mappings below it, each an item of a list.
     List(&'static str, Vec<Vec<Line>>),
     /// `key:` and flat mappings below it, each in one line where it fits.
@@ -24,7 +28,7 @@ pub(super) enum Line {
 }
 
 /// The text of a mapping.
-pub(super) fn write(lines: &[Line]) -> String {
+pub(crate) fn write(lines: &[Line]) -> String {
     let mut text = String::new();
     block(lines, 0, "", &mut text);
     text
@@ -64,6 +68,8 @@ fn block(lines: &[Line], indent: usize, lead: &str, text: &mut String) {
         match line {
             Line::Comment(comment) => pushed(text, &[&before, "# ", comment]),
             Line::Pair(key, value) => pushed(text, &[&before, key, ": ", &alone(value)]),
+            Line::Prose(key, prose) => folded(key, prose, indent, &before, text),
+            Line::Tree(key, value) => tree(key, value, indent, &before, text),
             Line::List(key, items) => {
                 pushed(text, &[&before, key, ":"]);
                 items.iter().for_each(|item| block(item, indent + 4, &format!("{margin}  - "), text));
@@ -74,6 +80,56 @@ fn block(lines: &[Line], indent: usize, lead: &str, text: &mut String) {
             }
         }
         before.clone_from(&margin);
+    }
+}
+
+/// `key: >-` and the words of a text below it; in one line where it fits, or where folding would change it.
+fn folded(key: &str, prose: &str, indent: usize, lead: &str, text: &mut String) {
+    let line = format!("{lead}{key}: {}", scalar(prose, Place::Alone));
+    let words = || prose.split(' ');
+    let is_plain = |word: &str| !word.is_empty() && !word.chars().any(|c| c.is_whitespace() || c.is_control());
+    if line.chars().count() <= WIDTH || !words().all(is_plain) || prose.contains('\u{feff}') {
+        return pushed(text, &[&line]);
+    }
+    pushed(text, &[lead, key, ": >-"]);
+    let margin = " ".repeat(indent + 2);
+    for line in wrapped(prose, WIDTH - margin.len()) {
+        pushed(text, &[&margin, &line]);
+    }
+}
+
+/// The words of a text in lines of at most this width, but for a word that is wider by itself.
+pub(crate) fn wrapped(text: &str, width: usize) -> Vec<String> {
+    let mut lines: Vec<String> = Vec::new();
+    for word in text.split(' ') {
+        match lines.last_mut() {
+            Some(line) if line.chars().count() + word.chars().count() < width => {
+                line.push(' ');
+                line.push_str(word);
+            }
+            _ => lines.push(word.to_owned()),
+        }
+    }
+    lines
+}
+
+/// `key: value`, with what does not fit into a line spread below it.
+fn tree(key: &str, value: &Value, indent: usize, lead: &str, text: &mut String) {
+    let line = format!("{lead}{key}: {}", alone(value));
+    match value {
+        Value::Object(map) if !map.is_empty() && line.chars().count() > WIDTH => {
+            pushed(text, &[lead, key, ":"]);
+            let margin = " ".repeat(indent + 2);
+            for (key, value) in map {
+                tree(&scalar(key, Place::Inside), value, indent + 2, &margin, text);
+            }
+        }
+        Value::Array(items) if !items.is_empty() && line.chars().count() > WIDTH => {
+            pushed(text, &[lead, key, ":"]);
+            let margin = " ".repeat(indent + 2);
+            items.iter().for_each(|item| pushed(text, &[&margin, "- ", &alone(item)]));
+        }
+        _ => pushed(text, &[&line]),
     }
 }
 
@@ -235,6 +291,36 @@ mod tests {
         assert_eq!(reads("k: 0.1.0\n")["k"], "0.1.0");
     }
 
+    #[test]
+    fn a_long_text_is_folded_and_reads_back_as_one_line() {
+        let prose = format!("Read: {}#5, yes.", "all of it ".repeat(20));
+        let text = write(&[Line::Prose("description", prose.clone()), Line::Prose("title", "Short.".to_owned())]);
+        assert!(
+            text.starts_with("description: >-\n  Read: all of it") && text.ends_with("\ntitle: Short.\n"),
+            "{text}"
+        );
+        assert!(text.lines().all(|line| line.len() <= WIDTH), "{text}");
+        assert_eq!(reads(&text)["description"], prose);
+    }
+
+    #[test]
+    fn what_does_not_fit_into_a_line_is_spread_below_its_key() {
+        let words = |count: usize| "word ".repeat(count).trim().to_owned();
+        let schema = json!({
+            "type": "object",
+            "properties": {"rows": {"type": "array", "description": words(15)}, "no": {"type": "integer"}},
+            "required": [words(12), words(12)],
+        });
+        let text = write(&[Line::Tree("output_schema", schema.clone()), Line::Tree("short", json!({"a": [1]}))]);
+        let expected = format!(
+            "output_schema:\n  type: object\n  properties:\n    rows: {{type: array, description: {0}}}\n    \"no\": {{type: integer}}\n  required:\n    - {1}\n    - {1}\nshort: {{a: [1]}}\n",
+            words(15),
+            words(12)
+        );
+        assert_eq!(text, expected);
+        assert_eq!(reads(&text)["output_schema"], schema);
+    }
+
     /// Any value, with the texts that YAML finds hard among ordinary ones.
     fn value() -> impl Strategy<Value = Value> {
         let text = prop_oneof![any::<String>(), "[ -~]{0,12}", "(no|1|~|[:#,'\"\\[\\]{}&*!|>%@-]| ){0,6}"];
@@ -258,12 +344,21 @@ mod tests {
         #![proptest_config(ProptestConfig::with_cases(300))]
 
         #[test]
+        fn a_text_reads_back_as_it_was_however_long_it_is(prose in "([ -~]{0,40}|\\PC{0,20}| ){0,8}") {
+            let item = vec![Line::Prose("first", prose.clone()), Line::Prose("second", prose.clone())];
+            let back = reads(&write(&[Line::List("list", vec![item])]));
+            prop_assert_eq!(&back["list"][0]["first"], &prose);
+            prop_assert_eq!(&back["list"][0]["second"], &prose);
+        }
+
+        #[test]
         fn what_is_written_reads_back_as_the_same_value(value in value(), row in prop::collection::vec(("[a-z]{1,8}", value()), 0..5)) {
             let row: Map<String, Value> = row.into_iter().collect();
-            let item = vec![Line::Pair("value", value.clone()), Line::Rows("rows", vec![row.clone(), row.clone()])];
-            let text = write(&[Line::Pair("first", value.clone()), Line::List("list", vec![item.clone(), item])]);
+            let item = vec![Line::Tree("value", value.clone()), Line::Rows("rows", vec![row.clone(), row.clone()])];
+            let text = write(&[Line::Pair("first", value.clone()), Line::Tree("tree", value.clone()), Line::List("list", vec![item.clone(), item])]);
             let back = reads(&text);
             prop_assert_eq!(&back["first"], &value, "{}", text);
+            prop_assert_eq!(&back["tree"], &value, "{}", text);
             prop_assert_eq!(&back["list"][1]["value"], &value, "{}", text);
             prop_assert_eq!(&back["list"][1]["rows"], &json!([row, row]), "{}", text);
         }

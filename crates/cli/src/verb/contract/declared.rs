@@ -1,0 +1,65 @@
+//! A declaration as the contract sees it: a version, the list that would be published, and the lock file of both.
+//!
+//! Owns that nothing is compared or locked which could not be served. Where a declaration is found is another's business.
+//! Start at [`open`].
+
+use std::path::{Path, PathBuf};
+
+use anyhow::Context;
+use gatelatch_chat::{published, shipped};
+use gatelatch_contract::list::ToolList;
+use gatelatch_contract::lock::Lock;
+use gatelatch_contract::version::SurfaceVersion;
+use gatelatch_manifest::surface::SurfaceManifest;
+
+use crate::exit::UsageError;
+use crate::options::Place;
+use crate::settings::{Environment, Settings};
+use crate::surface;
+use crate::verb::working_folder;
+
+/// A declaration that was read and found right in itself.
+pub(super) struct Declared {
+    /// Its file as it is told.
+    pub(super) shown: String,
+    pub(super) manifest: SurfaceManifest,
+    pub(super) version: SurfaceVersion,
+    /// What would be published.
+    pub(super) tools: ToolList,
+    /// Where its lock file belongs; nothing for the one that ships.
+    pub(super) lock_path: Option<PathBuf>,
+}
+
+impl Declared {
+    /// Its lock file, if there is one.
+    pub(super) fn lock(&self) -> anyhow::Result<Option<Lock>> {
+        let Some(path) = &self.lock_path else {
+            return Lock::parse(shipped::LOCK).map(Some).context("cannot use the lock file that ships");
+        };
+        match std::fs::read_to_string(path) {
+            Err(error) if error.kind() == std::io::ErrorKind::NotFound => Ok(None),
+            read => {
+                let text = read.with_context(|| format!("cannot read `{}`", path.display()))?;
+                Lock::parse(&text).map(Some).map_err(|error| {
+                    let message = format!("`{}` cannot be used: {error}: {}", path.display(), error.0);
+                    UsageError::new(message, "take back the one that was agreed upon, from version control").into()
+                })
+            }
+        }
+    }
+}
+
+/// The declaration that is meant, read.
+pub(super) fn open(place: &Place, environment: &Environment, named: Option<&Path>) -> anyhow::Result<Declared> {
+    let folder = working_folder()?;
+    let settings = Settings::read(place, environment, &folder)?;
+    let found = surface::Declared::require(named, &settings, &folder)?;
+    let manifest = found.manifest()?.clone();
+    // The reader lets no other version pass; this crate has the type.
+    let version = SurfaceVersion::parse(&manifest.surface_version).map_err(|error| {
+        let at = manifest.surface_version_position;
+        UsageError { message: format!("{}:{}:{}: {error}", found.file, at.line, at.column), help: None }
+    })?;
+    let tools = ToolList::of_published(&published::tools(&manifest))?;
+    Ok(Declared { lock_path: found.lock_path(), shown: found.file, manifest, version, tools })
+}
