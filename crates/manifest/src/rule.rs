@@ -207,6 +207,9 @@ rules! {
     POSITIONAL_BOOLEAN 70 Error "positional_boolean"
         "A boolean argument is positional, though it is passed as a name alone."
         "remove `positional`"
+    REPEAT_MISPLACED 71 Error "repeat_misplaced"
+        "`repeat` stands on an argument that is no array, or `repeat: name` on one that is passed without its name."
+        "make the argument an `array`; a positional one says `repeat: value`"
 
     SCHEMA_INVALID 75 Error "schema_invalid"
         "A schema is no valid JSON Schema 2020-12."

@@ -363,6 +363,9 @@ fn sentence(action: &ActionManifest, raw: &Value, fault: &ArgumentFault, descrip
             format!("`{name}` must be {}{not}", wanted(argument.kind.as_str()))
         }
         ArgumentRule::NotAChoice => format!("`{name}` must be one of {}", choices(&argument.choices)),
+        ArgumentRule::OutOfRange if argument.kind == ArgumentType::Array => {
+            format!("`{name}` must hold at least one value{purpose}")
+        }
         ArgumentRule::OutOfRange => format!("`{name}` must be {}", range(argument)),
         ArgumentRule::NoMatch => match &argument.pattern {
             Some(pattern) => format!("`{name}` must match `{}`", budget::cut(pattern, 120)),
@@ -370,6 +373,10 @@ fn sentence(action: &ActionManifest, raw: &Value, fault: &ArgumentFault, descrip
         },
         ArgumentRule::Nested => nested(argument, &fault.pointer),
         ArgumentRule::Twice => format!("`{name}` is given twice, in two spellings"),
+        ArgumentRule::LeadingDash if argument.kind == ArgumentType::Array && !argument.positional => format!(
+            "of several values of `{name}` none may begin with `-`, which the program would take for an option; one \
+             alone may"
+        ),
         ArgumentRule::LeadingDash => format!(
             "`{name}` is passed by place and must not begin with `-`; its author can allow it with `allow_dash: true`"
         ),
