@@ -11,6 +11,8 @@ fn shown(help: &Help) -> String {
                 line.push_str(&format!(" {word}"));
             }
         };
+        let repeat = argument.repeat.map(|repeat| format!("repeat={}", repeat.as_str()));
+        flag(repeat.is_some(), repeat.as_deref().unwrap_or_default());
         flag(argument.positional, "positional");
         flag(argument.required, "required");
         flag(argument.negatable, "negatable");
@@ -53,6 +55,14 @@ fn argparse_is_read_with_and_without_commands() {
     check_whole("argparse-bare");
     check_command("argparse-list", "list-notes");
     check_command("argparse-add", "add-note");
+    check_command("argparse-repeated", "find-parts");
+}
+
+#[test]
+fn the_help_of_node_s_parsers_is_read() {
+    check_whole("yargs-commands");
+    check_command("yargs-one", "read");
+    check_whole("commander");
 }
 
 #[test]
