@@ -38,6 +38,7 @@ pub(super) fn bad_arguments(
     let build = |schema: Option<Value>, description: usize, example: Option<&Value>| UsageError {
         error: "bad_arguments",
         message: message(view, entry, action, raw, faults, &correction, description),
+        typed: None,
         schema,
         did_you_mean: correction.did_you_mean(),
         example: example.cloned(),
