@@ -19,8 +19,11 @@ use anyhow::Context;
 use gatelatch_bridge::answer::{Answer, Status};
 use gatelatch_bridge::bridge::{Bridge, Broken, Parts};
 use gatelatch_bridge::recorder::LogRecorder;
+use gatelatch_gate::declaration::{self, IgnoredDeclaration};
 use gatelatch_gate::sight::Uses;
 use gatelatch_manifest::diagnostic::{Diagnostic, Severity};
+use gatelatch_manifest::read::finding_about_effect;
+use gatelatch_manifest::rule::EFFECT_IGNORED;
 use gatelatch_registry::catalog::Kind;
 use gatelatch_registry::load::{Loaded, Source, load};
 use gatelatch_runner::environment::USES_VARIABLE;
@@ -251,9 +254,25 @@ fn broken(findings: &[Diagnostic]) -> Vec<Broken> {
     broken
 }
 
-/// The catalog that the settings name, or the one that ships.
+/// The catalog that the settings name, or the one that ships, with what the gate has to say of its manifests.
 pub(crate) fn load_catalog(settings: &Settings) -> Loaded {
-    load(&sources(settings))
+    let mut loaded = load(&sources(settings));
+    let ignored = declaration::ignored_declarations(&loaded.catalog);
+    loaded.findings.extend(ignored.iter().map(declared_in_vain));
+    loaded.findings.sort_by(|one, other| (&one.file, one.position).cmp(&(&other.file, other.position)));
+    loaded
+}
+
+/// A declaration that counts for nothing, as a finding of the manifest that holds it.
+fn declared_in_vain(IgnoredDeclaration { place, says, declared }: &IgnoredDeclaration) -> Diagnostic {
+    let of = place.action.as_ref().map(|action| format!(" for action `{action}`")).unwrap_or_default();
+    let message =
+        format!("`effect: {declared}` is ignored{of}: the name says `{}`, which is {}", says.words, says.effect);
+    let help =
+        format!("add `because:` with the reason why it is {declared}, declare `effect: {}`, or rename it", says.effect);
+    // What cannot be read any more is told without its place.
+    let bytes = std::fs::read(&place.file).unwrap_or_default();
+    finding_about_effect(&EFFECT_IGNORED, (&place.file, &bytes), place.action.as_deref(), message, help)
 }
 
 fn sources(settings: &Settings) -> Vec<Source> {

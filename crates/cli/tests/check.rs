@@ -51,6 +51,31 @@ fn without_fix_nothing_is_written_and_what_could_be_is_counted() {
 }
 
 #[test]
+fn a_declaration_that_counts_for_nothing_is_a_warning_with_its_line_and_the_way_out() {
+    let bench = bench(&format!(
+        "{HEAD}effect: read_only\nactions:\n  - {{name: list-notes, description: List.}}\n  - {{name: send-note, description: Send.}}\n  - name: delete-note\n    description: Delete.\n    effect: reversible\n  - {{name: drop-note, description: Drop., effect: reversible, because: it goes to the bin}}\n"
+    ));
+    let (code, out, _) = bench.run(&["--catalog", "mine", "check"]);
+    assert_eq!(code, 0, "{out}");
+    let expected = "mine/tools/notes/tool.yaml:5:9: warning[M190]: `effect: read_only` is ignored for action `send-note`: the name says `send`, which is irreversible
+  5 | effect: read_only
+    |         ^
+  help: add `because:` with the reason why it is read_only, declare `effect: irreversible`, or rename it
+
+mine/tools/notes/tool.yaml:11:13: warning[M190]: `effect: reversible` is ignored for action `delete-note`: the name says `delete`, which is irreversible
+";
+    let (first, rest) = expected.split_once("\n\n").unwrap();
+    assert!(out.starts_with(first) && out.contains(rest.lines().next().unwrap()), "{out}");
+    assert!(out.contains("0 errors, 2 warnings"), "{out}");
+    let (_, out, _) = bench.run(&["--catalog", "mine", "check", "--json"]);
+    let report: Value = serde_json::from_str(&out).unwrap();
+    assert_eq!(report["findings"][1]["line"], 11, "{out}");
+    assert_eq!(report["ignored_declarations"].as_array().unwrap().len(), 2, "{out}");
+    let (_, out, _) = bench.run(&["--catalog", "mine", "doctor"]);
+    assert!(out.contains("2 warnings (see `gatelatch check`)"), "{out}");
+}
+
+#[test]
 fn what_remains_decides_the_exit_code() {
     let bench = bench(&format!("{}frobnicate: 1\n", HEAD.replace("description", "descripton")));
     let (code, out, _) = bench.run(&FIX);

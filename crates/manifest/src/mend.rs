@@ -10,6 +10,7 @@ use std::ops::Range;
 use crate::diagnostic::Source;
 use crate::document::Kind;
 use crate::effect::Effect;
+use crate::entry;
 use crate::findings::Findings;
 use crate::lint;
 use crate::nearest::{fold, only_nearest};
@@ -63,10 +64,7 @@ pub fn effect_stub(kind: Kind, bytes: &[u8], action: Option<&str>) -> Option<Vec
     let root = yaml::parse(text, 1, 0, &mut Findings::new(&source))?;
     let node = match action {
         None => &root,
-        Some(name) => value_of(&root, "actions")?
-            .list()?
-            .iter()
-            .find(|item| value_of(item, "name").and_then(Node::text).is_some_and(|text| text.trim() == name))?,
+        Some(name) => entry::action_of(&root, name)?,
     };
     let done = match action {
         Some(action) => format!("action `{action}` says `effect: irreversible`, which held already"),
@@ -373,10 +371,6 @@ fn in_style_of(old: &str, word: &str) -> Option<String> {
 fn became(old: &str, new: &str) -> String {
     let shown: String = old.chars().take(60).collect();
     format!("`{shown}` is now `{new}`")
-}
-
-fn value_of<'n>(node: &'n Node<'n>, key: &str) -> Option<&'n Node<'n>> {
-    node.mapping()?.iter().find(|pair| pair.key == key).map(|pair| &pair.value)
 }
 
 fn slice(text: &str, extent: Extent) -> &str {

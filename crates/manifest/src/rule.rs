@@ -3,7 +3,8 @@
 //!
 //! The reference page is made from [`RULES`], and tests demand a golden case for each. Codes from 100 to
 //! 109 are about whole catalogs and are found by whoever loads them, those from 140 about what a declaration of the chat
-//! surface and a catalog say of each other; the others are found in one file. A code is never given a second
+//! surface and a catalog say of each other, those from 190 about what the gate makes of a manifest; the others are found
+//! in one file. A code is never given a second
 //! meaning and never used again once it is gone. Start at [`RULES`].
 
 use crate::diagnostic::Severity;
@@ -362,6 +363,10 @@ rules! {
     MEMBER_UNCERTAIN 139 Error "member_uncertain"
         "The output schema requires a member that a result may lack."
         "take it out of `required`, or take its value from what is always there"
+
+    EFFECT_IGNORED 190 Warning "effect_ignored"
+        "An effect is declared that is milder than what the name says, without a reason, so that the name stands."
+        "add `because:` with the reason, declare what the name says, or rename the action"
 }
 
 #[cfg(test)]

@@ -74,10 +74,6 @@ pub(crate) fn check(place: &Place, environment: &Environment, fix: bool, as_json
         }),
     )?;
     section(
-        "these declare an effect milder than their name, and the name stands; add `because:` or rename",
-        ignored.into_iter(),
-    )?;
-    section(
         "these agents use what cannot be undone; once confirmed they run, but those calls of theirs are refused",
         catalog.entries().iter().filter_map(|entry| cannot_finish(&catalog, entry)),
     )?;
