@@ -47,7 +47,53 @@ fn without_fix_nothing_is_written_and_what_could_be_is_counted() {
     let bench = bench(&manifest);
     let (code, out, _) = bench.run(&FIX[..3]);
     assert_eq!((code, text(&bench, TOOL)), (1, manifest));
-    assert!(out.contains("`gatelatch check --fix` mends 1 of these"), "{out}");
+    assert!(out.ends_with("`gatelatch check --fix` mends it, and what comes to light by that\n"), "{out}");
+}
+
+#[test]
+fn several_slips_are_mended_in_one_run_and_what_is_left_says_why() {
+    let manifest = "name: notes
+summary: Keeps notes.
+descripton: Keeps notes.
+runtime: process
+entrypoint: echo
+commands:
+  - nam: list-notes
+    descripton: List.
+    agrs:
+      - {name: a, type: int, reqired: yes}
+      - {name: b, type: file, requird: no}
+      - {name: c, tpye: text, descripton: A text.}
+";
+    let notes = bench(manifest);
+    let (code, out, _) = notes.run(&FIX[..3]);
+    let last = out.lines().last().unwrap();
+    assert!(code == 1 && last.starts_with("`gatelatch check --fix` mends "), "{out}");
+    assert!(last.ends_with(" of these, and what comes to light by that; the other 2 are yours to mend"), "{out}");
+    let (code, out, _) = notes.run(&FIX);
+    let left = text(&notes, TOOL);
+    // Which of the two is the description is for the author to say.
+    let expected = "name: notes
+summary: Keeps notes.
+descripton: Keeps notes.
+runtime: process
+entrypoint: echo
+actions:
+  - name: list-notes
+    description: List.
+    args:
+      - {name: a, type: integer, required: true}
+      - {name: b, type: path, required: false}
+      - {name: c, type: string, description: A text.}
+";
+    assert_eq!((code, left.as_str()), (1, expected), "{out}");
+    assert!(out.ends_with("what is certain is mended; these are yours\n"), "{out}");
+    notes.write(TOOL, &expected.replace("summary: Keeps notes.\n", ""));
+    assert_eq!(notes.run(&FIX).0, 0);
+    let granting = bench(&format!("{HEAD}efect: read_only\n"));
+    let (_, out, _) = granting.run(&FIX);
+    assert!(out.contains("it says what a call may do, so that `--fix` leaves it to you"), "{out}");
+    assert!(out.ends_with("what is certain is mended; this one is yours\n"), "{out}");
 }
 
 #[test]
