@@ -440,7 +440,9 @@ fn told(draft: &Draft, action: &Action) -> String {
         Stance::Name(Effect::Reversible) => "runs, since its name says that it can be undone".to_owned(),
         Stance::Name(Effect::Irreversible) => "asks a human, since its name says that it cannot be undone".to_owned(),
         Stance::Unsaid => "asks a human until `effect:` says what it does".to_owned(),
-        Stance::Argument(name, effect) => format!("counts as {effect}, since `{name}` may do more than its name says"),
+        Stance::Argument(name, effect) => {
+            format!("counts as {effect}, since `{name}` may do more than the name says; without it the name decides")
+        }
     };
     let arguments: Vec<String> = action
         .arguments

@@ -267,7 +267,10 @@ impl Draft {
                 lines.push(Line::Comment(stub.to_owned()));
             }
             Stance::Argument(name, effect) => {
-                let why = format!("`{name}` may do more than the name says, and the strongest argument counts");
+                let why = format!(
+                    "`{name}` may do more than the name says, and the strongest argument counts; without it, strike this \
+                     out too"
+                );
                 lines.push(Line::Comment(why));
                 lines.push(Line::Pair("effect", effect.as_str().into()));
             }

@@ -192,7 +192,7 @@ pub(super) fn take_metavar(text: &str, argument: &mut Argument) {
         (false, _) => Vec::new(),
     };
     let choices: Vec<&str> = choices.into_iter().map(str::trim).filter(|choice| !choice.is_empty()).collect();
-    if choices.len() > 1 {
+    if choices.len() > 1 && choices.iter().all(|choice| is_plain_choice(choice)) {
         set_choices(&choices, argument);
     } else if let Some(kind) = kind_of(inner.trim_end_matches("...").trim()) {
         argument.kind = kind;
@@ -200,6 +200,11 @@ pub(super) fn take_metavar(text: &str, argument: &mut Argument) {
         // Named it takes a word, while a boolean of a manifest is the bare name.
         set_choices(&["true", "false"], argument);
     }
+}
+
+/// Whether a choice is a word of its own, and no piece of something that bars and commas part in another way.
+fn is_plain_choice(choice: &str) -> bool {
+    choice.chars().all(|c| c.is_alphanumeric() || "-_.+:/@%".contains(c)) && !choice.contains("..")
 }
 
 /// Choices as integers where all of them are, else as text.
