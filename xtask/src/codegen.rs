@@ -83,6 +83,7 @@ fn keys() -> anyhow::Result<String> {
         ("Runtimes", reference::RUNTIMES),
         ("Effects", reference::EFFECTS),
         ("Argument types", reference::ARGUMENT_TYPES),
+        ("Words of `repeat`", reference::REPEATS),
     ];
     describe(&mut page, &blocks, &words)?;
     Ok(page)

@@ -36,6 +36,8 @@ pub struct Answer {
     pub value: Value,
     /// How it ended.
     pub status: Status,
+    /// The message of a failure in the words of the command line, where the value's own speaks to a caller of MCP tools.
+    pub typed: Option<String>,
     /// What the caller should know beside the result: a respelled argument, a result that does not fit its schema.
     pub notes: Vec<String>,
     /// The action's arguments that make its result smaller, for the hint of a cut result.
@@ -45,17 +47,17 @@ pub struct Answer {
 impl Answer {
     /// A request that did what was asked.
     pub fn done(value: Value) -> Answer {
-        Answer { value, status: Status::Done, notes: Vec::new(), narrow_with: Vec::new() }
+        Answer::failure(Status::Done, value)
     }
 
     /// A request that was wrong.
     pub fn usage(error: &UsageError) -> Answer {
-        Answer::failure(Status::Usage, error.to_value())
+        Answer { typed: error.typed.clone(), ..Answer::failure(Status::Usage, error.to_value()) }
     }
 
     /// A request that failed: `value` is `{error, message, …}`.
     pub fn failure(status: Status, value: Value) -> Answer {
-        Answer { value, status, notes: Vec::new(), narrow_with: Vec::new() }
+        Answer { value, status, typed: None, notes: Vec::new(), narrow_with: Vec::new() }
     }
 
     /// Whether it ended as an error.
@@ -68,12 +70,13 @@ impl Answer {
 pub(crate) fn approval_required(refusal: &Refusal) -> Answer {
     let mut value = refused("approval_required", refusal);
     value.insert("confirm_with".to_owned(), refusal.confirm_with().into());
-    Answer::failure(Status::ApprovalRequired, Value::Object(value))
+    Answer { typed: Some(refusal.what.clone()), ..Answer::failure(Status::ApprovalRequired, Value::Object(value)) }
 }
 
 /// A call that nobody can let through here.
 pub(crate) fn denied(refusal: &Refusal) -> Answer {
-    Answer::failure(Status::Denied, Value::Object(refused("denied", refusal)))
+    let value = Value::Object(refused("denied", refusal));
+    Answer { typed: Some(refusal.what.clone()), ..Answer::failure(Status::Denied, value) }
 }
 
 fn refused(error: &str, refusal: &Refusal) -> Map<String, Value> {
@@ -103,12 +106,13 @@ pub(crate) fn unused(tool: &str, action: Option<&str>) -> Answer {
 pub(crate) fn broken(broken: &Broken) -> Answer {
     let Broken { kind, name, why } = broken;
     let kind = kind.as_str();
-    let message = format!(
-        "{kind} `{name}` is broken: {why}\nhelp: tell the human, who can mend the manifest; `gatelatch check` tells all that is wrong"
-    );
+    let what = format!("{kind} `{name}` is broken: {why}");
+    let message =
+        format!("{what}\nhelp: tell the human, who can mend the manifest; `gatelatch check` tells all that is wrong");
     let mut value = json!({ "error": "broken", "message": message });
     value[kind] = name.clone().into();
-    Answer::failure(Status::NotReady, value)
+    let typed = Some(format!("{what}\nhelp: `gatelatch check` tells all that is wrong"));
+    Answer { typed, ..Answer::failure(Status::NotReady, value) }
 }
 
 /// A run that did not end well. The one place that says which error the caller sees for which.

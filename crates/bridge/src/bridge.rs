@@ -270,7 +270,7 @@ impl Bridge {
         let verdict = decision::decide(&self.catalog, &self.policy, request.door, call);
         value["verdict"] = verdict_word(&verdict).into();
         if let Verdict::AskFirst(refusal) | Verdict::Denied(refusal) = &verdict {
-            value["message"] = refusal.message.clone().into();
+            value["message"] = refusal.what.clone().into();
         }
         Answer::done(value)
     }
@@ -342,6 +342,9 @@ impl Bridge {
         let mut answer = answer::run_failed(manifest.kind, &manifest.name, action.name.as_deref(), error);
         if let RunError::Failed { error, .. } = error {
             let help = self.with_view(|view| help::child_usage(view, entry, action, error));
+            if let Some(typed) = help.as_ref().map(|help| help.typed.as_ref().unwrap_or(&help.message)) {
+                answer.typed = answer.value["message"].as_str().map(|message| format!("{message}\nhelp: {typed}"));
+            }
             if let Some(Value::Object(help)) = help.map(|help| help.to_value())
                 && let Value::Object(value) = &mut answer.value
             {

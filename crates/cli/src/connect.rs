@@ -27,6 +27,7 @@ use std::fmt;
 use std::path::{Path, PathBuf};
 
 use judgement::Judgement;
+pub(crate) use judgement::Unread;
 use page::Page;
 use record::{Kept, Record};
 use sheet::{FilePlan, Planned, Settled, Sheet};
@@ -259,6 +260,8 @@ pub(crate) struct Plan {
     pub(crate) warnings: Vec<String>,
     /// What a person should know.
     pub(crate) notes: Vec<String>,
+    /// What the client reads too and nobody could read here.
+    pub(crate) unread: Vec<Unread>,
     record: RecordEdit,
 }
 
@@ -290,6 +293,9 @@ impl fmt::Display for Plan {
         }
         for warning in &self.warnings {
             writeln!(f, "warning: {warning}")?;
+        }
+        for unread in &self.unread {
+            writeln!(f, "note: {unread}")?;
         }
         for note in &self.notes {
             writeln!(f, "note: {note}")?;
@@ -446,6 +452,7 @@ pub(crate) fn plan(request: &ConnectRequest, surroundings: &Surroundings) -> Res
         edits,
         warnings: judged.warnings,
         notes,
+        unread: judged.unread,
         record,
     })
 }
@@ -472,6 +479,7 @@ pub(crate) fn plan_undo(request: &ConnectRequest, surroundings: &Surroundings) -
         edits,
         warnings: Vec::new(),
         notes,
+        unread: Vec::new(),
         record: record_path.filter(|_| old.is_some()).map_or(RecordEdit::Keep, RecordEdit::Remove),
     })
 }

@@ -25,8 +25,11 @@ use anyhow::Context;
 use gatelatch_bridge::answer::{Answer, Status};
 use gatelatch_bridge::bridge::{Bridge, Broken, Parts};
 use gatelatch_bridge::recorder::LogRecorder;
+use gatelatch_gate::declaration::{self, IgnoredDeclaration};
 use gatelatch_gate::sight::Uses;
 use gatelatch_manifest::diagnostic::{Diagnostic, Severity};
+use gatelatch_manifest::read::finding_about_effect;
+use gatelatch_manifest::rule::EFFECT_IGNORED;
 use gatelatch_registry::catalog::Kind;
 use gatelatch_registry::load::{Loaded, Source, load};
 use gatelatch_runner::environment::USES_VARIABLE;
@@ -108,25 +111,48 @@ pub(crate) fn print_json(value: &Value, one_line: bool) -> anyhow::Result<()> {
     Ok(print(&text)?)
 }
 
-/// An answer as the verbs print it: the value on standard output, notes on standard error. A failure that a person
-/// reads at a terminal is told as an error with its way out; a program gets the JSON that the MCP tool would give.
+/// What became of the question that `--confirm` asks.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Question {
+    /// `--confirm` was not given.
+    NotAsked,
+    /// There is no terminal to ask on.
+    NobodyThere,
+    /// The answer was not yes.
+    NotAgreed,
+}
+
+/// An answer as the verbs print it: the value on standard output, notes on standard error. A failure is told in the
+/// command line's own words on standard error, and the JSON that the MCP tool would give stands on standard output,
+/// unless a person at a terminal would read it twice.
 pub(crate) fn print_answer(answer: &Answer, one_line: bool) -> anyhow::Result<Code> {
+    print_answer_to(answer, one_line, Question::NotAsked)
+}
+
+/// The same for a call about which somebody may have been asked.
+pub(crate) fn print_answer_to(answer: &Answer, one_line: bool, question: Question) -> anyhow::Result<Code> {
     for note in &answer.notes {
         say(&format!("note: {note}"));
     }
-    if answer.is_error() && !one_line && std::io::stdout().is_terminal() {
-        say(&told(answer));
-    } else {
+    if answer.is_error() {
+        say(&told(answer, question));
+    }
+    if !answer.is_error() || one_line || !std::io::stdout().is_terminal() {
         print_json(&answer.value, one_line)?;
     }
     Ok(Code::of_status(answer.status))
 }
 
-/// A failure for a person at the terminal, with what to type next.
-pub(crate) fn told(answer: &Answer) -> String {
+/// A failure for a person, with what to type next. Holds no value that the caller sent.
+fn told(answer: &Answer, question: Question) -> String {
     let text = |key: &str| answer.value[key].as_str().unwrap_or_default();
-    // What follows the message's first line advises a model on MCP tools.
-    let mut lines = vec![format!("error: {}", text("message").lines().next().unwrap_or_default())];
+    let typed = answer.typed.as_deref().unwrap_or(text("message"));
+    let mut lines: Vec<String> = typed.lines().map(|line| format!("  {line}")).collect();
+    match (question, lines.first_mut()) {
+        (Question::NotAgreed, _) => return "error: nothing was run: the answer was not yes".to_owned(),
+        (Question::NotAsked | Question::NobodyThere, Some(first)) => *first = format!("error: {}", first.trim_start()),
+        (Question::NotAsked | Question::NobodyThere, None) => lines.push(format!("error: {}", text("error"))),
+    }
     let names = |key: &str| -> Vec<&str> {
         answer.value[key].as_array().into_iter().flatten().filter_map(|name| name.as_str()).collect()
     };
@@ -135,17 +161,14 @@ pub(crate) fn told(answer: &Answer) -> String {
         lines.push(format!("  help: did you mean {}?", near.join(", ")));
     }
     match answer.status {
-        Status::ApprovalRequired => {
-            lines.push("  help: add --confirm to be asked here, or --dry-run to see what would run".to_owned());
-        }
-        Status::Usage => lines.push(
-            "  help: `gatelatch list` shows what there is, `gatelatch show NAME ACTION` its arguments".to_owned(),
-        ),
-        Status::Failed | Status::TimedOut | Status::NotReady => {
-            // What is broken is advised on for a model; whoever sits here reads it from `check`.
-            if answer.value["error"] != "broken" {
-                lines.extend(text("message").lines().skip(1).map(|line| format!("  {line}")));
+        Status::ApprovalRequired => lines.push(match question {
+            Question::NobodyThere => "  help: --confirm needs a terminal to ask on, and there is none".to_owned(),
+            Question::NotAsked | Question::NotAgreed => {
+                "  help: add --confirm to be asked here, or --dry-run to see what would run".to_owned()
             }
+        }),
+        Status::Usage => lines.extend(where_to_look(&answer.value).map(|look| format!("  help: {look}"))),
+        Status::Failed | Status::TimedOut | Status::NotReady => {
             if let Some(detail) = answer.value.get("detail") {
                 let detail = detail["text"].as_str().map_or_else(|| detail.to_string(), str::to_owned);
                 lines.extend(detail.trim_end().lines().map(|line| format!("  | {line}")));
@@ -154,6 +177,21 @@ pub(crate) fn told(answer: &Answer) -> String {
         Status::Done | Status::Denied | Status::Cancelled => {}
     }
     lines.join("\n")
+}
+
+/// The command that tells what would have been right, as near as the answer's example comes to it; nothing where the
+/// message says what to type.
+fn where_to_look(value: &Value) -> Option<String> {
+    let example = &value["example"];
+    let text = |key: &str| example["arguments"][key].as_str();
+    let entry = text("tool").or(text("agent")).or(text("name"));
+    let action = text("action").filter(|_| value["error"] != "missing_action");
+    match (entry, action) {
+        (Some(_), _) if example["tool"] == "get_skill" => None,
+        (Some(entry), Some(action)) => Some(format!("`gatelatch show {entry} {action}` tells its arguments")),
+        (Some(entry), None) => Some(format!("`gatelatch show {entry}` tells what it takes")),
+        (None, _) => Some("`gatelatch search WORDS` finds what there is by words".to_owned()),
+    }
 }
 
 /// The road with its settings, as the verbs use it.
@@ -227,9 +265,25 @@ pub(crate) fn broken(findings: &[Diagnostic]) -> Vec<Broken> {
     broken
 }
 
-/// The catalog that the settings name, or the one that ships.
+/// The catalog that the settings name, or the one that ships, with what the gate has to say of its manifests.
 pub(crate) fn load_catalog(settings: &Settings) -> Loaded {
-    load(&sources(settings))
+    let mut loaded = load(&sources(settings));
+    let ignored = declaration::ignored_declarations(&loaded.catalog);
+    loaded.findings.extend(ignored.iter().map(declared_in_vain));
+    loaded.findings.sort_by(|one, other| (&one.file, one.position).cmp(&(&other.file, other.position)));
+    loaded
+}
+
+/// A declaration that counts for nothing, as a finding of the manifest that holds it.
+fn declared_in_vain(IgnoredDeclaration { place, says, declared }: &IgnoredDeclaration) -> Diagnostic {
+    let of = place.action.as_ref().map(|action| format!(" for action `{action}`")).unwrap_or_default();
+    let message =
+        format!("`effect: {declared}` is ignored{of}: the name says `{}`, which is {}", says.words, says.effect);
+    let help =
+        format!("add `because:` with the reason why it is {declared}, declare `effect: {}`, or rename it", says.effect);
+    // What cannot be read any more is told without its place.
+    let bytes = std::fs::read(&place.file).unwrap_or_default();
+    finding_about_effect(&EFFECT_IGNORED, (&place.file, &bytes), place.action.as_deref(), message, help)
 }
 
 fn sources(settings: &Settings) -> Vec<Source> {

@@ -47,7 +47,78 @@ fn without_fix_nothing_is_written_and_what_could_be_is_counted() {
     let bench = bench(&manifest);
     let (code, out, _) = bench.run(&FIX[..3]);
     assert_eq!((code, text(&bench, TOOL)), (1, manifest));
-    assert!(out.contains("`gatelatch check --fix` mends 1 of these"), "{out}");
+    assert!(out.ends_with("`gatelatch check --fix` mends it, and what comes to light by that\n"), "{out}");
+}
+
+#[test]
+fn several_slips_are_mended_in_one_run_and_what_is_left_says_why() {
+    let manifest = "name: notes
+summary: Keeps notes.
+descripton: Keeps notes.
+runtime: process
+entrypoint: echo
+commands:
+  - nam: list-notes
+    descripton: List.
+    agrs:
+      - {name: a, type: int, reqired: yes}
+      - {name: b, type: file, requird: no}
+      - {name: c, tpye: text, descripton: A text.}
+";
+    let notes = bench(manifest);
+    let (code, out, _) = notes.run(&FIX[..3]);
+    let last = out.lines().last().unwrap();
+    assert!(code == 1 && last.starts_with("`gatelatch check --fix` mends "), "{out}");
+    assert!(last.ends_with(" of these, and what comes to light by that; the other 2 are yours to mend"), "{out}");
+    let (code, out, _) = notes.run(&FIX);
+    let left = text(&notes, TOOL);
+    // Which of the two is the description is for the author to say.
+    let expected = "name: notes
+summary: Keeps notes.
+descripton: Keeps notes.
+runtime: process
+entrypoint: echo
+actions:
+  - name: list-notes
+    description: List.
+    args:
+      - {name: a, type: integer, required: true}
+      - {name: b, type: path, required: false}
+      - {name: c, type: string, description: A text.}
+";
+    assert_eq!((code, left.as_str()), (1, expected), "{out}");
+    assert!(out.ends_with("what is certain is mended; these are yours\n"), "{out}");
+    notes.write(TOOL, &expected.replace("summary: Keeps notes.\n", ""));
+    assert_eq!(notes.run(&FIX).0, 0);
+    let granting = bench(&format!("{HEAD}efect: read_only\n"));
+    let (_, out, _) = granting.run(&FIX);
+    assert!(out.contains("it says what a call may do, so that `--fix` leaves it to you"), "{out}");
+    assert!(out.ends_with("what is certain is mended; this one is yours\n"), "{out}");
+}
+
+#[test]
+fn a_declaration_that_counts_for_nothing_is_a_warning_with_its_line_and_the_way_out() {
+    let bench = bench(&format!(
+        "{HEAD}effect: read_only\nactions:\n  - {{name: list-notes, description: List.}}\n  - {{name: send-note, description: Send.}}\n  - name: delete-note\n    description: Delete.\n    effect: reversible\n  - {{name: drop-note, description: Drop., effect: reversible, because: it goes to the bin}}\n"
+    ));
+    let (code, out, _) = bench.run(&["--catalog", "mine", "check"]);
+    assert_eq!(code, 0, "{out}");
+    let expected = "mine/tools/notes/tool.yaml:5:9: warning[M190]: `effect: read_only` is ignored for action `send-note`: the name says `send`, which is irreversible
+  5 | effect: read_only
+    |         ^
+  help: add `because:` with the reason why it is read_only, declare `effect: irreversible`, or rename it
+
+mine/tools/notes/tool.yaml:11:13: warning[M190]: `effect: reversible` is ignored for action `delete-note`: the name says `delete`, which is irreversible
+";
+    let (first, rest) = expected.split_once("\n\n").unwrap();
+    assert!(out.starts_with(first) && out.contains(rest.lines().next().unwrap()), "{out}");
+    assert!(out.contains("0 errors, 2 warnings"), "{out}");
+    let (_, out, _) = bench.run(&["--catalog", "mine", "check", "--json"]);
+    let report: Value = serde_json::from_str(&out).unwrap();
+    assert_eq!(report["findings"][1]["line"], 11, "{out}");
+    assert_eq!(report["ignored_declarations"].as_array().unwrap().len(), 2, "{out}");
+    let (_, out, _) = bench.run(&["--catalog", "mine", "doctor"]);
+    assert!(out.contains("2 warnings (see `gatelatch check`)"), "{out}");
 }
 
 #[test]

@@ -176,6 +176,29 @@ fn a_client_is_told_connected_changed_and_asking() {
         findings.iter().any(|(level, what, _)| level == "warn" && what.contains("opencode starts")),
         "{findings:?}"
     );
-    std::fs::write(&path, "{ broken").unwrap();
-    assert_eq!(levels(&opencode(&bench)), ["fail"]);
+}
+
+#[test]
+fn a_client_whose_configuration_does_not_parse_has_one_finding_and_no_praise() {
+    let bench = Bench::new();
+    let about = |bench: &Bench| -> Vec<(String, String, String)> {
+        let (code, findings) = found(bench, &[], "client");
+        assert_eq!(code, 1, "{findings:?}");
+        findings.into_iter().filter(|(_, what, _)| what.contains("opencode")).collect()
+    };
+    let broken = |bench: &Bench, file: &str| {
+        let findings = about(bench);
+        assert_eq!(levels(&findings), ["fail"], "{findings:?}");
+        let path = bench.path(file).canonicalize().unwrap();
+        assert!(findings[0].1.contains(path.to_str().unwrap()), "{findings:?}");
+        assert_eq!(findings[0].2, "mend the file");
+    };
+    bench.write("opencode.json", "{ broken");
+    broken(&bench, "opencode.json");
+    // opencode reads all of them, so that the other one's being right is worth nothing.
+    assert_eq!(bench.run(&["connect", "opencode", "--global", "--write"]).0, 0);
+    broken(&bench, "opencode.json");
+    std::fs::remove_file(bench.path("opencode.json")).unwrap();
+    bench.write("home/.config/opencode/opencode.json", "{ broken");
+    broken(&bench, "home/.config/opencode/opencode.json");
 }

@@ -111,12 +111,11 @@ fn every_command_in_a_document_ends_as_the_document_says() {
     assert!(ran >= 8, "only {ran} commands");
 }
 
-/// Does what a block says, in the order of its page: `console` runs, `python PATH` writes, `yaml PATH` writes into the
-/// catalog `mine`, `diff PATH` edits,
-/// `text = PATH` shows what a file holds by then. How many commands it ran.
+/// Does what a block says, in the order of its page: `console` runs, `python PATH` and `sh PATH` write, `yaml PATH` writes
+/// into the catalog `mine`, `diff PATH` edits, `text = PATH` shows what a file holds by then. How many commands it ran.
 fn play(bench: &Bench, block: &Block) -> usize {
     match block.info.split_once(' ') {
-        Some(("python", path)) => bench.write(path, &block.text),
+        Some(("python" | "sh", path)) => bench.write(path, &block.text),
         Some(("yaml", path)) => bench.write(&format!("mine/{path}"), &block.text),
         Some(("diff", path)) => edit(bench, block, path),
         Some(("text", place)) => {
@@ -246,6 +245,25 @@ fn the_agent_of_the_documents_calls_what_it_uses() {
     bench.write("catalog/tools/hello-world/main.py", "print('{\"greeting\": \"hello\"}')\n");
     let (code, out, err) = bench.run(&["--catalog", "catalog", "agent", "fetch-greeting", "--json"]);
     assert_eq!((code, out.trim()), (0, r#"{"greeting":"hello"}"#), "{err}");
+}
+
+#[test]
+fn the_shell_script_of_the_documents_gets_its_values_and_is_the_one_of_the_skill() {
+    let bench = Bench::new();
+    let script = blocks().into_iter().find(|block| block.info == "sh pack.sh").unwrap().text;
+    bench.write("pack.sh", &script);
+    assert_eq!(bench.run(&["init", "pack.sh", "--name", "list-packed"]).0, 0);
+    for (arguments, expected) in [
+        (&["folder=a b", "name=-x", "quiet=true"][..], "a b as -x, quiet: true"),
+        (&["folder=a", "name=--name=y"], "a as --name=y, quiet: false"),
+    ] {
+        let mut call = vec!["--catalog", "mine", "run", "list-packed", "--json"];
+        call.extend(arguments.iter().flat_map(|argument| ["--arg", argument]));
+        let (code, out, err) = bench.run(&call);
+        assert_eq!((code, out.trim()), (0, serde_json::json!({ "text": expected }).to_string().as_str()), "{err}");
+    }
+    let (_, skill, _) = bench.run(&["skill", "write-a-manifest"]);
+    assert!(skill.contains(&script), "{skill}");
 }
 
 #[test]

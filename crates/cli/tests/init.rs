@@ -88,6 +88,66 @@ actions:
     assert!(!bench.path("__pycache__").exists(), "asking leaves nothing beside the script");
 }
 
+/// Every way in which argparse takes several values.
+const PARTS: &str = r#"import argparse, json
+parser = argparse.ArgumentParser(description="Find parts.")
+commands = parser.add_subparsers(dest="command", required=True)
+finding = commands.add_parser("find-parts", help="find parts")
+finding.add_argument("--tag", action="append", help="only with this tag")
+finding.add_argument("--label", action="append", type=int, metavar="LABEL")
+finding.add_argument("--field", nargs="+", choices=["name", "count"], help="what to print")
+finding.add_argument("--near", nargs="*", default=["here"], help="where (default: %(default)s)")
+finding.add_argument("--share", type=float, default=0.25, metavar="X", help="how many of them (default: %(default)s)")
+finding.add_argument("--colour", help="one colour")
+finding.add_argument("words", nargs="+", help="words to look for")
+print(json.dumps(vars(parser.parse_args())))
+"#;
+
+#[test]
+fn options_that_take_several_values_become_arrays_that_reach_the_script() {
+    let bench = Bench::new();
+    bench.write("parts.py", PARTS);
+    let (code, out, err) = bench.run(&["init", "parts.py"]);
+    assert_eq!(code, 0, "{out}{err}");
+    assert!(!out.contains("left out"), "{out}");
+    let text = manifest(&bench, "mine/tools/parts/tool.yaml");
+    let expected = r#"    args:
+      - name: words
+        type: array
+        items: {type: string}
+        repeat: value
+        required: true
+        positional: true
+        description: words to look for
+      - {name: tag, type: array, items: {type: string}, repeat: name, description: only with this tag}
+      - {name: label, type: array, items: {type: integer}, repeat: name}
+      - name: field
+        type: array
+        items: {type: string, enum: [name, count]}
+        repeat: value
+        description: what to print
+      - {name: near, type: array, items: {type: string}, repeat: value, description: "where (default: ['here'])"}
+      - {name: share, type: number, default: 0.25, description: how many of them}
+      - {name: colour, type: string, description: one colour}
+"#;
+    assert!(text.ends_with(expected), "{text}");
+    let (code, out, _) = bench.run(&["--catalog", "mine", "check"]);
+    assert_eq!((code, out.contains("0 errors, 0 warnings")), (0, true), "{out}");
+    let call = ["--catalog", "mine", "run", "parts", "find-parts", "--json"];
+    let arguments = ["tag=a b", "tag=-c", "label=1", "label=-2", "field=name", "field=count", "words=x", "words=y"];
+    let arguments: Vec<&str> = arguments.iter().flat_map(|argument| ["--arg", argument]).collect();
+    let (code, out, err) = bench.run(&[call.as_slice(), arguments.as_slice()].concat());
+    assert_eq!(code, 0, "{out}{err}");
+    let expected = json!({
+        "command": "find-parts", "tag": ["a b", "-c"], "label": [1, -2], "field": ["name", "count"], "near": ["here"],
+        "share": 0.25, "colour": null, "words": ["x", "y"],
+    });
+    assert_eq!(serde_json::from_str::<Value>(&out).unwrap(), expected);
+    let refused = ["--arg", "near=a", "--arg", "near=-b", "--arg", "words=x"];
+    let (code, out, err) = bench.run(&[call.as_slice(), &refused].concat());
+    assert_eq!((code, out.contains("none may begin with `-`")), (2, true), "{out}{err}");
+}
+
 #[test]
 fn nothing_is_overwritten() {
     let bench = bench();
@@ -131,13 +191,25 @@ fn a_shell_script_runs_as_its_own_program_whatever_its_mode_was() {
         bench.run(&["--catalog", "mine", "run", "list-greetings", "--arg", "name=Ada", "--arg", "loud=true"]);
     assert_eq!(code, 0, "{out}{err}");
     assert!(out.contains("--name Ada --loud"), "{out}");
-    // Before it may be run it cannot be asked; its copy may be.
-    bench.write("other.sh", script);
+    // One that may not be run yet is asked as its first line says, and its copy may be run.
+    bench.write("other.sh", &script.replace("#!/bin/sh", "#!/usr/bin/env sh"));
     let (code, out, err) = bench.run(&["init", "other.sh"]);
     assert_eq!(code, 0, "{out}{err}");
-    assert!(out.contains("gave no help in time"), "{out}");
+    assert!(manifest(&bench, "mine/tools/other/tool.yaml").contains("name: loud"), "{out}");
+    bench.write("third.sh", &script.replace("#!/bin/sh", "#!/nowhere/sh"));
+    let (code, out, err) = bench.run(&["init", "third.sh"]);
+    assert_eq!((code, out.contains("could not be started (No such file")), (0, true), "{out}{err}");
     let mode = bench.path("mine/tools/other/other.sh").metadata().unwrap().permissions().mode();
     assert_eq!(mode & 0o700, 0o700);
+}
+
+#[test]
+fn a_script_that_reads_short_options_only_is_told_how_arguments_come() {
+    let bench = Bench::new();
+    bench.write("pack.sh", "#!/bin/sh\nwhile getopts n:h o; do :; done\n");
+    let (code, out, err) = bench.run(&["init", "pack.sh"]);
+    assert_eq!(code, 0, "{out}{err}");
+    assert!(out.contains("`getopts` does not read; `gatelatch skill write-a-manifest` shows how"), "{out}");
 }
 
 #[test]
@@ -151,7 +223,8 @@ fn an_installed_program_is_referred_to_and_only_the_named_commands_are_taken() {
         text.contains("- name: list\n") && text.contains("- name: search\n") && !text.contains("- name: run\n"),
         "{text}"
     );
-    assert!(text.contains("{name: words, type: string, required: true, positional: true, "), "{text}");
+    let words = "name: words\n        type: array\n        items: {type: string}\n        repeat: value\n        required: true\n        positional: true\n";
+    assert!(text.contains(words), "{text}");
     let (code, out, _) = bench.run(&["--catalog", "mine", "run", "gatelatch", "list"]);
     assert_eq!(code, 0, "{out}");
 }

@@ -73,6 +73,7 @@ pub(crate) fn sample(action: &ActionManifest, argument: &ArgumentManifest) -> Va
         ArgumentType::Boolean => json!(true),
         ArgumentType::Array => match &argument.items {
             Some(items) => json!([of_schema(items, &argument.name, 3)]),
+            None if argument.repeat.is_some() => json!([format!("<{}>", argument.name)]),
             None => json!([]),
         },
         ArgumentType::Object => json!({}),

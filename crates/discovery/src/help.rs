@@ -23,6 +23,8 @@ pub struct UsageError {
     pub error: &'static str,
     /// What is wrong, and what to do.
     pub message: String,
+    /// The same in the words of the command line, where the message names MCP tools or their arguments.
+    pub typed: Option<String>,
     /// The right arguments, as the manifest spells them.
     pub schema: Option<Value>,
     /// Names that come close to the wrong one, the closest first.
@@ -97,6 +99,7 @@ pub fn wrong_action(view: &View<'_>, entry: &Entry, attempt: Attempt<'_>) -> Usa
         return UsageError {
             error: "missing_action",
             message: format!("{what} has {}: name one in `action`", count(&names, "action")),
+            typed: Some(format!("{what} has {}: name one behind it", count(&names, "action"))),
             schema: None,
             did_you_mean: if few { named(names.iter().copied()) } else { Vec::new() },
             example: match names.first() {
@@ -110,6 +113,7 @@ pub fn wrong_action(view: &View<'_>, entry: &Entry, attempt: Attempt<'_>) -> Usa
         return UsageError {
             error: "unknown_action",
             message: format!("{what} has a single action without a name: leave `action` out"),
+            typed: Some(format!("{what} has a single action without a name: leave the action out")),
             schema: None,
             did_you_mean: Vec::new(),
             example: view.actions(entry).next().map(|only| call_of(view, entry, only, args)),
@@ -123,17 +127,16 @@ pub fn wrong_action(view: &View<'_>, entry: &Entry, attempt: Attempt<'_>) -> Usa
         let hits = ladder::search(view, &suggestion::spaced(wrong), within, FEW);
         close = hits.into_iter().filter_map(|hit| hit.action).filter(|name| name.len() <= LONG_NAME).collect();
     }
-    let mut message = format!("{what} has no action `{}`", shown(wrong));
+    let mut text = Text::new(format!("{what} has no action `{}`", shown(wrong)));
     match owners.first() {
         Some(owner) if close.is_empty() => {
-            message.push_str(&format!("; {} `{}` has", owner.manifest.kind.as_str(), shown(&owner.manifest.name)));
+            text.add(&format!("; {} `{}` has", owner.manifest.kind.as_str(), shown(&owner.manifest.name)));
         }
         _ if names.len() <= MANY => {}
-        _ => message.push_str(&format!(
-            "; capabilities {} lists its {}",
-            json!({"name": entry.manifest.name}),
-            count(&names, "action")
-        )),
+        _ => text.add_each(
+            &format!("; capabilities {} lists its {}", json!({"name": entry.manifest.name}), count(&names, "action")),
+            &format!("; `gatelatch show {}` lists its {}", shown(&entry.manifest.name), count(&names, "action")),
+        ),
     }
     let example = match (close.first(), owners.first()) {
         (Some(name), _) => example_of(view, entry, name, args),
@@ -141,7 +144,7 @@ pub fn wrong_action(view: &View<'_>, entry: &Entry, attempt: Attempt<'_>) -> Usa
         (None, None) => example_of(view, entry, first, args).filter(|_| names.len() == 1),
     };
     let did_you_mean = if close.is_empty() && names.len() <= MANY { named(names.iter().copied()) } else { close };
-    UsageError { error: "unknown_action", message, schema: None, did_you_mean, example }.fitted()
+    text.into_error("unknown_action", did_you_mean, example)
 }
 
 /// Arguments that do not fit the action, with everything that is wrong with them. `bad_arguments`.
@@ -186,20 +189,17 @@ pub(crate) fn unknown_name(view: &View<'_>, filter: Option<Filter>, name: &str) 
 pub(crate) fn ambiguous_name(name: &str, kinds: &[Kind]) -> UsageError {
     let words: Vec<String> = kinds.iter().map(|kind| format!("{} {}", article(*kind), kind.as_str())).collect();
     let first = kinds.first().map_or("tool", |kind| kind.as_str());
-    UsageError {
-        error: "ambiguous_name",
-        message: format!("`{}` is {}: add `kind`", shown(name), words.join(" and ")),
-        schema: None,
-        did_you_mean: kinds.iter().map(|kind| kind.as_str().to_owned()).collect(),
-        example: Some(call::capabilities(&[("kind", first), ("name", name)])),
-    }
-    .fitted()
+    let mut text = Text::new(format!("`{}` is {}", shown(name), words.join(" and ")));
+    text.add_each(": add `kind`", &format!(": add --kind, such as --kind {first}"));
+    let names = kinds.iter().map(|kind| kind.as_str().to_owned()).collect();
+    text.into_error("ambiguous_name", names, Some(call::capabilities(&[("kind", first), ("name", name)])))
 }
 
 pub(crate) fn unknown_kind(kind: &str, known: &[&str]) -> UsageError {
     UsageError {
         error: "unknown_kind",
         message: format!("`{}` is no kind: `kind` is one of {}", shown(kind), listed(known)),
+        typed: None,
         schema: None,
         did_you_mean: known.iter().map(|kind| (*kind).to_owned()).collect(),
         example: None,
@@ -216,6 +216,7 @@ pub(crate) fn search_with_action(name: Option<&str>, action: &str, search: &str)
         message: "`search` and `action` exclude each other: `name` with `action` shows one action, `search` finds \
                   actions by words, alone or inside `name`"
             .to_owned(),
+        typed: None,
         schema: None,
         did_you_mean: Vec::new(),
         example: Some(example),
@@ -234,6 +235,7 @@ pub(crate) fn action_without_name(view: &View<'_>, filter: Option<Filter>, actio
         error: "bad_request",
         message: "`action` needs the `name` of the entry that it belongs to; `search` finds actions by words"
             .to_owned(),
+        typed: None,
         schema: None,
         did_you_mean: named(owners.iter().take(FEW).map(|entry| entry.manifest.name.as_str())),
         example: Some(example),
@@ -242,14 +244,11 @@ pub(crate) fn action_without_name(view: &View<'_>, filter: Option<Filter>, actio
 }
 
 pub(crate) fn skill_has_no_actions(skill: &Skill) -> UsageError {
-    UsageError {
-        error: "bad_request",
-        message: format!("`{}` is a skill and has no actions: get_skill gives its text", shown(&skill.manifest.name)),
-        schema: None,
-        did_you_mean: Vec::new(),
-        example: Some(json!({"tool": "get_skill", "arguments": {"name": skill.manifest.name}})),
-    }
-    .fitted()
+    let name = &skill.manifest.name;
+    let mut text = Text::new(format!("`{}` is a skill and has no actions: ", shown(name)));
+    text.add_each("get_skill gives its text", &format!("`gatelatch skill {}` prints its text", shown(name)));
+    let example = json!({"tool": "get_skill", "arguments": {"name": name}});
+    text.into_error("bad_request", Vec::new(), Some(example))
 }
 
 /// What a name was for.
@@ -277,18 +276,13 @@ fn absent(view: &View<'_>, filter: Option<Filter>, name: &str, purpose: Purpose<
         Some(Filter::Toolset) | None => "unknown_name",
     };
     let what = filter.map_or("tool, agent or skill", Filter::as_str);
-    let mut message = format!("there is no {what} `{}`", shown(name));
+    let mut text = Text::new(format!("there is no {what} `{}`", shown(name)));
     let attempt = purpose.attempt();
     let detour = other_kind(view, name, "it", attempt)
         .or_else(|| entry_and_action(view, name, attempt))
         .or_else(|| lone_action(view, name, attempt));
     if let Some(detour) = detour {
-        message.push_str(&format!("; {}", detour.sentence));
-        let example = match purpose {
-            Purpose::Run(_) => detour.run,
-            Purpose::Look => detour.look,
-        };
-        return UsageError { error, message, schema: None, did_you_mean: detour.names, example }.fitted();
+        return detour.into_error(error, name, text, purpose);
     }
     let entries = view.entries(filter).map(|entry| entry.manifest.name.as_str());
     let skills = view.skills(filter).map(|skill| skill.manifest.name.as_str());
@@ -296,9 +290,7 @@ fn absent(view: &View<'_>, filter: Option<Filter>, name: &str, purpose: Purpose<
     if close.first().is_none_or(|first| suggestion::clear(name, std::iter::once(first.as_str())).is_none())
         && let Some(detour) = near_of_other_kind(view, filter, name, attempt)
     {
-        message.push_str(&format!("; {}", detour.sentence));
-        let example = if matches!(purpose, Purpose::Run(_)) { detour.run } else { detour.look };
-        return UsageError { error, message, schema: None, did_you_mean: detour.names, example }.fitted();
+        return detour.into_error(error, name, text, purpose);
     }
     if close.is_empty() {
         let hits = ladder::search_filtered(view, &suggestion::spaced(name), filter, 4 * FEW);
@@ -311,11 +303,11 @@ fn absent(view: &View<'_>, filter: Option<Filter>, name: &str, purpose: Purpose<
     let example = match close.first() {
         Some(first) => run_of(view, filter, first, purpose).or_else(|| Some(look_at(filter, first))),
         None => {
-            message.push_str("; capabilities {} lists what there is");
+            text.add_each("; capabilities {} lists what there is", "; `gatelatch list` shows what there is");
             Some(call::capabilities(&[("search", &suggestion::spaced(name))]))
         }
     };
-    UsageError { error, message, schema: None, did_you_mean: close, example }.fitted()
+    text.into_error(error, close, example)
 }
 
 /// The call that was meant, where a name was mistyped and the rest says which action.
@@ -370,12 +362,53 @@ fn look_at(filter: Option<Filter>, name: &str) -> Value {
     }
 }
 
+/// A message as it grows, for callers of MCP tools and in the words of the command line.
+struct Text {
+    message: String,
+    typed: String,
+}
+
+impl Text {
+    fn new(both: String) -> Text {
+        Text { message: both.clone(), typed: both }
+    }
+
+    fn add(&mut self, both: &str) {
+        self.add_each(both, both);
+    }
+
+    fn add_each(&mut self, message: &str, typed: &str) {
+        self.message.push_str(message);
+        self.typed.push_str(typed);
+    }
+
+    fn into_error(self, error: &'static str, did_you_mean: Vec<String>, example: Option<Value>) -> UsageError {
+        let typed = Some(self.typed).filter(|typed| *typed != self.message);
+        UsageError { error, message: self.message, typed, schema: None, did_you_mean, example }.fitted()
+    }
+}
+
 /// What the caller may have meant by a name that is not what it was taken for.
 struct Detour {
-    sentence: String,
+    /// For both kinds of caller.
+    sentence: Text,
     names: Vec<String>,
     run: Option<Value>,
     look: Option<Value>,
+}
+
+impl Detour {
+    fn into_error(self, error: &'static str, asked: &str, mut text: Text, purpose: Purpose<'_>) -> UsageError {
+        text.add("; ");
+        text.add_each(&self.sentence.message, &self.sentence.typed);
+        let example = match purpose {
+            Purpose::Run(_) => self.run,
+            Purpose::Look => self.look,
+        };
+        // The very word that was asked for is no suggestion.
+        let names = self.names.into_iter().filter(|name| name != asked).collect();
+        text.into_error(error, names, example)
+    }
 }
 
 /// The name of something of another kind.
@@ -385,8 +418,9 @@ fn other_kind(view: &View<'_>, name: &str, subject: &str, attempt: Attempt<'_>) 
     if let Some(entry) = entry {
         let kind = entry.manifest.kind;
         let needs_human = view.actions(entry).next().is_some_and(|action| (view.effect)(entry, action).1);
-        let sentence =
-            format!("{subject} is {} {}: use {}", article(kind), kind.as_str(), call::door(kind, needs_human));
+        let mut sentence = Text::new(format!("{subject} is {} {}: use ", article(kind), kind.as_str()));
+        let verb = if kind == Kind::Agent { "agent" } else { "run" };
+        sentence.add_each(call::door(kind, needs_human), &format!("`gatelatch {verb} {}`", shown(name)));
         let run = match meant_action(view, entry, attempt) {
             Some(meant) => Some(call_of(view, entry, meant, attempt.args)),
             None => look.clone(),
@@ -395,12 +429,9 @@ fn other_kind(view: &View<'_>, name: &str, subject: &str, attempt: Attempt<'_>) 
     }
     view.skill(name)?;
     let read = json!({"tool": "get_skill", "arguments": {"name": name}});
-    Some(Detour {
-        sentence: format!("{subject} is a skill: get_skill gives its text"),
-        names: vec![name.to_owned()],
-        run: Some(read),
-        look,
-    })
+    let mut sentence = Text::new(format!("{subject} is a skill: "));
+    sentence.add_each("get_skill gives its text", &format!("`gatelatch skill {}` prints its text", shown(name)));
+    Some(Detour { sentence, names: vec![name.to_owned()], run: Some(read), look })
 }
 
 /// Something of another kind whose name the wrong one clearly means.
@@ -434,7 +465,7 @@ fn detour_to(view: &View<'_>, entry: &Entry, action: &str, attempt: Attempt<'_>)
     let kind = entry.manifest.kind;
     let name = &entry.manifest.name;
     Detour {
-        sentence: format!("`{}` is an action of {} `{}`", shown(action), kind.as_str(), shown(name)),
+        sentence: Text::new(format!("`{}` is an action of {} `{}`", shown(action), kind.as_str(), shown(name))),
         names: vec![name.clone()],
         run: example_of(view, entry, action, attempt.args),
         look: Some(call::capabilities(&[("name", name), ("action", action)])),

@@ -84,6 +84,8 @@ pub struct Refusal {
     pub ruling: Ruling,
     /// The sentence for the caller: what was refused and what to do.
     pub message: String,
+    /// The same without what a caller of MCP tools should do: what was refused, why, and what the author can change.
+    pub what: String,
 }
 
 impl Refusal {
@@ -128,10 +130,7 @@ pub fn decide(catalog: &Catalog, policy: &Policy, door: Door, call: Call) -> Ver
     }
     match consent(policy) {
         Consent::Prompt => match door {
-            Door::Plain => {
-                let message = ask_first_message(&call, &ruling);
-                Verdict::AskFirst(Refusal { call, ruling, message })
-            }
+            Door::Plain => ask_first(call, ruling),
             Door::Confirmed => Verdict::Run(Approved::mint(call)),
         },
         Consent::Unavailable(asked_by) => {
@@ -220,16 +219,21 @@ fn rulings_of_use(catalog: &Catalog, used: &UseManifest) -> Vec<Ruling> {
 
 fn denied(call: Call, ruling: Ruling, why: &str) -> Verdict {
     let refused = what_was_refused(&call, &ruling);
-    let message =
-        format!("{refused}, and this server runs no such call: {why}\nhelp: do not try again, tell the human");
-    Verdict::Denied(Refusal { message: message + &help_for_the_author(&call, &ruling), call, ruling })
+    let for_the_author = help_for_the_author(&call, &ruling);
+    let what = format!("{refused}, and nobody can agree to it here: {why}{for_the_author}");
+    let message = format!(
+        "{refused}, and this server runs no such call: {why}\nhelp: do not try again, tell the human{for_the_author}"
+    );
+    Verdict::Denied(Refusal { call, ruling, message, what })
 }
 
-fn ask_first_message(call: &Call, ruling: &Ruling) -> String {
+fn ask_first(call: Call, ruling: Ruling) -> Verdict {
     let confirm_with = confirm_with(call.entry().manifest.kind);
-    let refused = what_was_refused(call, ruling);
+    let refused = what_was_refused(&call, &ruling);
+    let for_the_author = help_for_the_author(&call, &ruling);
     let help = format!("\nhelp: ask the human, then call {confirm_with} with the same arguments");
-    refused + &help + &help_for_the_author(call, ruling)
+    let message = format!("{refused}{help}{for_the_author}");
+    Verdict::AskFirst(Refusal { call, ruling, message, what: refused + &for_the_author })
 }
 
 fn what_was_refused(call: &Call, ruling: &Ruling) -> String {

@@ -7,7 +7,7 @@ use std::collections::{HashMap, HashSet};
 use serde_json::Value;
 
 use crate::diagnostic::{Position, quoted};
-use crate::document::{ArgumentManifest, ArgumentType};
+use crate::document::{ArgumentManifest, ArgumentType, Repeat};
 use crate::findings::Findings;
 use crate::fit::{self, Fitting, Misfit, MisfitRule};
 use crate::keys::Keys;
@@ -171,6 +171,7 @@ fn argument(keys: Keys<'_>, findings: &mut Findings<'_, '_>) -> Draft {
             maximum: keys.number("maximum"),
             pattern: keys.text("pattern").map(str::to_owned),
             items: keys.json("items"),
+            repeat: keys.text("repeat").and_then(repeat_of),
             positional: keys.flag("positional").unwrap_or(false),
             allow_dash: keys.flag("allow_dash").unwrap_or(false),
             negatable: keys.flag("negatable").unwrap_or(false),
@@ -181,6 +182,7 @@ fn argument(keys: Keys<'_>, findings: &mut Findings<'_, '_>) -> Draft {
     };
     if draft.typed {
         check_belonging(keys, &draft.argument, findings);
+        check_repeat(keys, &draft.argument, findings);
     }
     check_range(keys, &draft.argument, findings);
     check_pattern(keys, &mut draft, findings);
@@ -192,6 +194,38 @@ fn argument(keys: Keys<'_>, findings: &mut Findings<'_, '_>) -> Draft {
 
 fn kind_of(word: &str) -> Option<ArgumentType> {
     ArgumentType::ALL.into_iter().find(|kind| kind.as_str() == word)
+}
+
+fn repeat_of(word: &str) -> Option<Repeat> {
+    Repeat::ALL.into_iter().find(|repeat| repeat.as_str() == word)
+}
+
+/// Reports a `repeat` that has nothing to repeat.
+fn check_repeat(keys: Keys<'_>, argument: &ArgumentManifest, findings: &mut Findings<'_, '_>) {
+    let (Some(repeat), Some(pair)) = (argument.repeat, keys.pair("repeat")) else { return };
+    let name = quoted(&argument.name);
+    if argument.kind != ArgumentType::Array {
+        let kind = argument.kind.as_str();
+        findings.add_with_help(&rule::REPEAT_MISPLACED, pair.at, || {
+            let message = format!("`repeat` does not belong to argument {name}, which is no array (`{kind}`)");
+            let help =
+                format!("write `type: array` and `items: {{type: {}}}`, or remove `repeat`", item_type(argument));
+            (message, Some(help))
+        });
+    } else if argument.positional && repeat == Repeat::Name {
+        findings.add_with_help(&rule::REPEAT_MISPLACED, pair.value.at, || {
+            let message = format!("argument {name} is positional, so that it has no name to repeat");
+            (message, Some("write `repeat: value`".to_owned()))
+        });
+    }
+}
+
+/// What an item of a JSON Schema is called whose value has the argument's type.
+fn item_type(argument: &ArgumentManifest) -> &'static str {
+    match argument.kind {
+        ArgumentType::Array | ArgumentType::Object => "string",
+        kind => kind.json_type(),
+    }
 }
 
 /// Reports keys that mean nothing for the argument's type.

@@ -166,7 +166,7 @@ pub enum ArgumentType {
     Number,
     /// `true` gives the bare flag, `false` nothing or the negated one.
     Boolean,
-    /// A JSON array, passed as JSON in one element.
+    /// A JSON array, passed as JSON in one element unless the argument says how it is repeated.
     Array,
     /// A JSON object, passed as JSON in one element.
     Object,
@@ -208,6 +208,29 @@ impl ArgumentType {
     }
 }
 
+/// How an array is passed as one element a value.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Repeat {
+    /// The name before each value: `--tag a --tag b`.
+    Name,
+    /// The name once, or no name where the argument is positional, and then the values: `--tag a b`.
+    Value,
+}
+
+impl Repeat {
+    /// Both, in the order of the documentation.
+    pub const ALL: [Repeat; 2] = [Repeat::Name, Repeat::Value];
+
+    /// The word that manifests use.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Repeat::Name => "name",
+            Repeat::Value => "value",
+        }
+    }
+}
+
 /// One argument of an action.
 #[derive(Clone, Debug, PartialEq)]
 pub struct ArgumentManifest {
@@ -231,6 +254,8 @@ pub struct ArgumentManifest {
     pub pattern: Option<String>,
     /// For an array: the JSON Schema of an item.
     pub items: Option<Value>,
+    /// For an array: how its values are passed one by one; `None` is JSON in one element.
+    pub repeat: Option<Repeat>,
     /// Passed by place, not by `--name`, in the manifest's order.
     pub positional: bool,
     /// For a positional: a value may begin with `-`.

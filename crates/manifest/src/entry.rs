@@ -327,6 +327,15 @@ impl<'n> Settings<'n> {
     }
 }
 
+/// The mapping that describes the action of that name, in a manifest's tree.
+pub(crate) fn action_of<'n>(root: &'n Node<'n>, name: &str) -> Option<&'n Node<'n>> {
+    let value = |node: &'n Node<'n>, key: &str| -> Option<&'n Node<'n>> {
+        node.mapping()?.iter().find(|pair| pair.key == key).map(|pair| &pair.value)
+    };
+    let is_it = |item: &&'n Node<'n>| value(item, "name").and_then(Node::text).is_some_and(|text| text.trim() == name);
+    value(root, "actions")?.list()?.iter().find(is_it)
+}
+
 fn effect_of(word: &str) -> Option<Effect> {
     Effect::ALL.into_iter().find(|effect| effect.as_str() == word)
 }

@@ -11,7 +11,7 @@ use regex::Regex;
 use serde_json::{Number, Value};
 
 use crate::diagnostic::quoted;
-use crate::document::{ArgumentManifest, ArgumentType};
+use crate::document::{ArgumentManifest, ArgumentType, Repeat};
 use crate::pattern;
 use crate::schema;
 
@@ -22,13 +22,13 @@ pub enum MisfitRule {
     WrongType,
     /// It is none of the declared choices.
     NotAChoice,
-    /// The number is too small or too large.
+    /// The number is too small or too large, or there are too few values.
     OutOfRange,
     /// The text does not match the pattern.
     NoMatch,
     /// Something inside an array is wrong.
     Nested,
-    /// A positional value begins with `-` and may not.
+    /// A value that stands without its name begins with `-` and may not.
     LeadingDash,
     /// Text holds a NUL character.
     Nul,
@@ -80,6 +80,7 @@ impl<'a> Fitting<'a> {
         misfits.extend(not_a_choice(self.argument, &value));
         misfits.extend(out_of_range(self.argument, &value));
         misfits.extend(unpassable(self.argument, &value));
+        misfits.extend(unpassable_items(self.argument, &value));
         misfits.extend(self.no_match(&value));
         misfits.extend(self.nested(&value));
         if misfits.is_empty() { Ok(value) } else { Err(misfits) }
@@ -291,6 +292,37 @@ fn unpassable(argument: &ArgumentManifest, value: &Value) -> Option<Misfit> {
     Some(misfit(rule, message.to_owned()))
 }
 
+/// The same for the values of an array that are passed one by one.
+fn unpassable_items(argument: &ArgumentManifest, value: &Value) -> Vec<Misfit> {
+    let (Some(repeat), Some(items)) = (argument.repeat, value.as_array()) else { return Vec::new() };
+    if items.is_empty() && argument.required {
+        // It would pass nothing, which is what a call without it passes.
+        return vec![misfit(MisfitRule::OutOfRange, "must hold at least one value".to_owned())];
+    }
+    let by_name_among_others = repeat == Repeat::Value && !argument.positional && items.len() > 1;
+    let fault = |(index, item): (usize, &Value)| {
+        let text = plain(item);
+        let (rule, message) = if text.contains('\0') {
+            (MisfitRule::Nul, "must not hold a NUL character")
+        } else if text.starts_with('-') && dash_matters(argument) {
+            (
+                MisfitRule::LeadingDash,
+                "must not hold a value that begins with `-`, which the program would take for an option; its author \
+                 can allow it with `allow_dash: true`",
+            )
+        } else if text.starts_with('-') && by_name_among_others {
+            (
+                MisfitRule::LeadingDash,
+                "must not hold a value that begins with `-` among others: the program would take it for an option",
+            )
+        } else {
+            return None;
+        };
+        Some(Misfit { rule, pointer: format!("/{index}"), message: message.to_owned() })
+    };
+    items.iter().enumerate().filter_map(fault).take(MOST_NESTED).collect()
+}
+
 fn dash_matters(argument: &ArgumentManifest) -> bool {
     argument.positional && !argument.allow_dash
 }
@@ -327,6 +359,7 @@ mod tests {
             maximum: None,
             pattern: None,
             items: None,
+            repeat: None,
             positional: false,
             allow_dash: false,
             negatable: false,
@@ -409,6 +442,27 @@ mod tests {
         assert_eq!(misfits.len(), 1);
         assert_eq!((misfits[0].rule, misfits[0].pointer.as_str()), (MisfitRule::Nested, "/1/n"));
         assert!(!misfits[0].message.contains("s3cret"), "{}", misfits[0].message);
+    }
+
+    #[test]
+    fn the_values_of_a_repeated_array_are_each_held_to_what_an_element_can_carry() {
+        let mut tags = argument(ArgumentType::Array);
+        // JSON in one element carries anything.
+        assert_eq!(rules(&tags, json!(["-a", "b\0"])), []);
+        tags.repeat = Some(Repeat::Name);
+        assert_eq!(rules(&tags, json!(["-a", "b"])), []);
+        assert_eq!(rules(&tags, json!(["a", "b\0"])), [MisfitRule::Nul]);
+        assert_eq!(fit(&tags, &json!(["a", "b\0"])).unwrap_err()[0].pointer, "/1");
+        tags.repeat = Some(Repeat::Value);
+        assert_eq!(rules(&tags, json!(["-a"])), []);
+        assert_eq!(rules(&tags, json!(["a", -1])), [MisfitRule::LeadingDash]);
+        tags.positional = true;
+        assert_eq!(rules(&tags, json!(["-a"])), [MisfitRule::LeadingDash]);
+        tags.allow_dash = true;
+        assert_eq!(rules(&tags, json!(["-a", "b"])), []);
+        assert_eq!(rules(&tags, json!([])), []);
+        tags.required = true;
+        assert_eq!(rules(&tags, json!([])), [MisfitRule::OutOfRange]);
     }
 
     #[test]

@@ -10,6 +10,7 @@ use std::ops::Range;
 use crate::diagnostic::Source;
 use crate::document::Kind;
 use crate::effect::Effect;
+use crate::entry;
 use crate::findings::Findings;
 use crate::lint;
 use crate::nearest::{fold, only_nearest};
@@ -63,10 +64,7 @@ pub fn effect_stub(kind: Kind, bytes: &[u8], action: Option<&str>) -> Option<Vec
     let root = yaml::parse(text, 1, 0, &mut Findings::new(&source))?;
     let node = match action {
         None => &root,
-        Some(name) => value_of(&root, "actions")?
-            .list()?
-            .iter()
-            .find(|item| value_of(item, "name").and_then(Node::text).is_some_and(|text| text.trim() == name))?,
+        Some(name) => entry::action_of(&root, name)?,
     };
     let done = match action {
         Some(action) => format!("action `{action}` says `effect: irreversible`, which held already"),
@@ -159,7 +157,7 @@ fn stub_in_flow(text: &str, node: &Node<'_>, done: String) -> Option<Vec<Fix>> {
 }
 
 /// Words that everybody writes for another, and that mean nothing else.
-const SYNONYMS: [(&str, &str); 16] = [
+const SYNONYMS: [(&str, &str); 34] = [
     ("str", "string"),
     ("int", "integer"),
     ("bool", "boolean"),
@@ -176,6 +174,24 @@ const SYNONYMS: [(&str, &str); 16] = [
     ("min", "minimum"),
     ("max", "maximum"),
     ("regex", "pattern"),
+    ("text", "string"),
+    ("long", "integer"),
+    ("decimal", "number"),
+    ("flag", "boolean"),
+    ("tuple", "array"),
+    ("mapping", "object"),
+    ("file", "path"),
+    ("filename", "path"),
+    ("dir", "path"),
+    ("directory", "path"),
+    ("folder", "path"),
+    ("summary", "description"),
+    ("choices", "enum"),
+    ("mandatory", "required"),
+    ("commands", "actions"),
+    ("keywords", "triggers"),
+    ("script", "entrypoint"),
+    ("interpreter", "runtime"),
 ];
 
 /// The known word that a wrong one certainly is: the same but for spelling, a plain synonym, or the only near one.
@@ -217,13 +233,47 @@ const GRANTING: [&str; 11] = [
     "metadata",
 ];
 
+/// The boolean that other YAML readers, or a hurried author, see in a word.
+pub(crate) fn flag_word(text: &str) -> Option<bool> {
+    match text.to_ascii_lowercase().as_str() {
+        "true" | "yes" | "y" | "on" | "1" => Some(true),
+        "false" | "no" | "n" | "off" | "0" => Some(false),
+        _ => None,
+    }
+}
+
+/// Whether a word is a plain yes or no; a number may count something.
+pub(crate) fn is_plain_flag(text: &str) -> bool {
+    !matches!(text, "0" | "1") && flag_word(text).is_some()
+}
+
+/// What a suggestion says that is not mended for what it would allow.
+pub(crate) const LEFT_TO_THE_AUTHOR: &str = "it says what a call may do, so that `--fix` leaves it to you";
+
+/// Whether a key says how much a call may do.
+pub(crate) fn grants(key: &Key) -> bool {
+    GRANTING.contains(&key.name)
+}
+
+/// Whether a word is an effect milder than the strictest.
+pub(crate) fn is_milder(word: &str) -> bool {
+    Effect::ALL.iter().any(|effect| effect.as_str() == word) && word != Effect::Irreversible.as_str()
+}
+
 /// The change that gives a mistyped key its right name, unless the value would then let a call do more than without it.
 pub(crate) fn rename_key(text: &str, pair: &Pair<'_>, key: &Key) -> Option<Fix> {
     let strict = pair.value.text().is_some_and(|word| key.name == "effect" && word == Effect::Irreversible.as_str());
-    let grants = GRANTING.contains(&key.name) && !strict;
-    let value = pair.value.text().unwrap_or_default();
-    let flag = matches!(key.form, Form::Flag) && pair.value.flag().is_none();
-    if grants || flag || loosens(key.name, value) || !has_the_shape(&pair.value, &key.form) {
+    let grants = grants(key) && !strict;
+    let written = pair.value.text().unwrap_or_default();
+    let is_flag = matches!(key.form, Form::Flag);
+    // A yes becomes `true` in its turn, and means now what it will mean then.
+    let value = match flag_word(written).filter(|_| is_flag) {
+        Some(true) => "true",
+        Some(false) => "false",
+        None => written,
+    };
+    let no_flag = is_flag && !is_plain_flag(written);
+    if grants || no_flag || loosens(key.name, value) || !has_the_shape(&pair.value, &key.form) {
         return None;
     }
     let replacement = in_style_of(slice(text, pair.key_extent), key.name)?;
@@ -232,8 +282,7 @@ pub(crate) fn rename_key(text: &str, pair: &Pair<'_>, key: &Key) -> Option<Fix> 
 
 /// The change that writes the right word for a mistyped one.
 pub(crate) fn replace_word(text: &str, node: &Node<'_>, wrong: &str, word: &str) -> Option<Fix> {
-    let milder = Effect::ALL.iter().any(|effect| effect.as_str() == word) && word != Effect::Irreversible.as_str();
-    if milder {
+    if is_milder(word) {
         return None;
     }
     let replacement = in_style_of(slice(text, node.extent), word)?;
@@ -373,10 +422,6 @@ fn in_style_of(old: &str, word: &str) -> Option<String> {
 fn became(old: &str, new: &str) -> String {
     let shown: String = old.chars().take(60).collect();
     format!("`{shown}` is now `{new}`")
-}
-
-fn value_of<'n>(node: &'n Node<'n>, key: &str) -> Option<&'n Node<'n>> {
-    node.mapping()?.iter().find(|pair| pair.key == key).map(|pair| &pair.value)
 }
 
 fn slice(text: &str, extent: Extent) -> &str {

@@ -10,7 +10,7 @@ use crate::diagnostic::{Diagnostic, Position, Source};
 use crate::document::{EntryManifest, Kind, SettingsManifest, SkillManifest};
 use crate::entry;
 use crate::findings::Findings;
-use crate::rule;
+use crate::rule::{self, Rule};
 use crate::surface::SurfaceManifest;
 use crate::yaml::{self, Node};
 
@@ -64,6 +64,29 @@ pub fn settings(file: &str, bytes: &[u8]) -> Read<SettingsManifest> {
 /// Reads `chat_surface.yaml`.
 pub fn surface(file: &str, bytes: &[u8]) -> Read<SurfaceManifest> {
     read(file, bytes, |text, findings| declaration::declaration(&root(text, findings)?, findings))
+}
+
+/// A finding about the effect that an action declares, or that its entry declares for it, at its place in the manifest:
+/// for whoever knows what the declaration is worth. The whole file where no such place is found.
+pub fn finding_about_effect(
+    rule: &Rule,
+    (file, bytes): (&str, &[u8]),
+    action: Option<&str>,
+    message: String,
+    help: String,
+) -> Diagnostic {
+    let place = text(file, bytes).ok().and_then(|text| {
+        let source = Source::new(file, text);
+        let root = yaml::parse(text, 1, 0, &mut Findings::new(&source))?;
+        let own = action.and_then(|name| entry::action_of(&root, name)).and_then(|action| effect_of(action));
+        own.or_else(|| effect_of(&root)).map(|at| source.diagnose(rule, at, message.clone(), Some(help.clone())))
+    });
+    place.unwrap_or_else(|| Diagnostic { help: Some(help), ..Diagnostic::whole_file(rule, file, message) })
+}
+
+/// Where a mapping's `effect` stands.
+fn effect_of(node: &Node<'_>) -> Option<Position> {
+    node.mapping()?.iter().find(|pair| pair.key == "effect").map(|pair| pair.value.at)
 }
 
 /// A manifest's bytes as text without a byte order mark, or the finding that says why they are none.

@@ -330,13 +330,23 @@ pub static EFFECTS: &[Word] = &[
     word("irreversible", "something changes for good", &["destructive", "delete", "dangerous", "send", "unsafe"]),
 ];
 
+/// The words of an argument's `repeat`.
+pub static REPEATS: &[Word] = &[
+    word("name", "`--tag a --tag b`: the name stands before each value", &["true", "yes", "option", "flag", "append"]),
+    word(
+        "value",
+        "`--tag a b`: the values follow the name, or stand alone where the argument is positional",
+        &["values", "nargs", "variadic"],
+    ),
+];
+
 /// The words of an argument's `type`.
 pub static ARGUMENT_TYPES: &[Word] = &[
     word("string", "text", &["str", "text", "char", "varchar", "date", "datetime", "uuid", "email", "url", "enum"]),
     word("integer", "a whole number of at most 64 bits", &["int", "int32", "int64", "long", "whole"]),
     word("number", "a number", &["float", "double", "decimal", "numeric", "real"]),
     word("boolean", "true or false", &["bool", "flag", "switch"]),
-    word("array", "a list, passed as JSON", &["list", "tuple", "sequence", "vec", "set"]),
+    word("array", "a list, passed as JSON or as `repeat` says", &["list", "tuple", "sequence", "vec", "set"]),
     word("object", "a mapping, passed as JSON", &["dict", "map", "mapping", "json", "struct", "record"]),
     word("path", "the path of a file or folder", &["file", "filename", "filepath", "dir", "directory", "folder"]),
 ];
@@ -499,6 +509,13 @@ pub static ARGUMENT: Block = Block {
         ],
         ARGUMENT_VALUES,
         &[
+            key(
+                "repeat",
+                Form::Word(REPEATS),
+                "for an array: its values are passed one by one, each an element of its own",
+            )
+            .default("JSON in one element")
+            .also(&["repeated", "repeatable", "multiple", "nargs", "variadic", "append", "action"]),
             key("positional", Form::Flag, "passed by place, without its name")
                 .default("false")
                 .also(&["position", "bare"]),

@@ -3,7 +3,8 @@
 //!
 //! The reference page is made from [`RULES`], and tests demand a golden case for each. Codes from 100 to
 //! 109 are about whole catalogs and are found by whoever loads them, those from 140 about what a declaration of the chat
-//! surface and a catalog say of each other; the others are found in one file. A code is never given a second
+//! surface and a catalog say of each other, those from 190 about what the gate makes of a manifest; the others are found
+//! in one file. A code is never given a second
 //! meaning and never used again once it is gone. Start at [`RULES`].
 
 use crate::diagnostic::Severity;
@@ -207,6 +208,9 @@ rules! {
     POSITIONAL_BOOLEAN 70 Error "positional_boolean"
         "A boolean argument is positional, though it is passed as a name alone."
         "remove `positional`"
+    REPEAT_MISPLACED 71 Error "repeat_misplaced"
+        "`repeat` stands on an argument that is no array, or `repeat: name` on one that is passed without its name."
+        "make the argument an `array`; a positional one says `repeat: value`"
 
     SCHEMA_INVALID 75 Error "schema_invalid"
         "A schema is no valid JSON Schema 2020-12."
@@ -401,6 +405,10 @@ rules! {
     SURFACE_REPEAT 153 Error "surface_repeat"
         "A step would write a second time when the whole operation is repeated."
         "pass the idempotency argument on to it, or use an action that is idempotent"
+
+    EFFECT_IGNORED 190 Warning "effect_ignored"
+        "An effect is declared that is milder than what the name says, without a reason, so that the name stands."
+        "add `because:` with the reason, declare what the name says, or rename the action"
 }
 
 #[cfg(test)]

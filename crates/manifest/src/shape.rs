@@ -162,11 +162,10 @@ fn check_flag(node: &Node<'_>, place: Place<'_>, findings: &mut Findings<'_, '_>
     if node.flag().is_some() {
         return;
     }
-    let Some((text, flag)) = node.text().and_then(|text| meant(text).map(|flag| (text, flag))) else {
+    let Some((text, flag)) = node.text().and_then(|text| mend::flag_word(text).map(|flag| (text, flag))) else {
         return wrong_type(node, place, &Form::Flag, findings);
     };
-    // A number may count something; a word is a yes or a no.
-    let says = !matches!(text, "0" | "1");
+    let says = mend::is_plain_flag(text);
     let right = if flag { "true" } else { "false" };
     let fix = if says { mend::retype(findings.text(), node, place.key(), right) } else { None };
     if matches!(node.data, Data::Scalar { plain: true, .. }) {
@@ -179,15 +178,6 @@ fn check_flag(node: &Node<'_>, place: Place<'_>, findings: &mut Findings<'_, '_>
             (message, Some(format!("write `{flag}` without quotes")))
         };
         findings.add_with_fix(&rule::WRONG_TYPE, node.at, message, fix);
-    }
-}
-
-/// The boolean that other YAML readers, or a hurried author, see in a word.
-fn meant(text: &str) -> Option<bool> {
-    match text.to_ascii_lowercase().as_str() {
-        "true" | "yes" | "y" | "on" | "1" => Some(true),
-        "false" | "no" | "n" | "off" | "0" => Some(false),
-        _ => None,
     }
 }
 
@@ -223,6 +213,7 @@ fn check_word(node: &Node<'_>, place: Place<'_>, words: &[Word], form: &Form, fi
     // What is known and not available here is no slip of the pen.
     let slip = certain.filter(|word| meant == Some(*word) && !words.iter().any(|word| word.name == text));
     let fix = slip.and_then(|word| mend::replace_word(findings.text(), node, text, word));
+    let left_to_the_author = slip.is_some_and(mend::is_milder);
     let message = || {
         let help = match meant {
             Some("process") if SHELLS.contains(&text.to_ascii_lowercase().as_str()) => {
@@ -230,6 +221,9 @@ fn check_word(node: &Node<'_>, place: Place<'_>, words: &[Word], form: &Form, fi
                     "did you mean `process`? the entrypoint then needs a `#!` line and the execute bit; it is {}",
                     form.in_words()
                 )
+            }
+            Some(word) if left_to_the_author => {
+                format!("did you mean `{word}`? {}; it is {}", mend::LEFT_TO_THE_AUTHOR, form.in_words())
             }
             Some(word) => format!("did you mean `{word}`? it is {}", form.in_words()),
             None => format!("write {}", form.in_words()),
@@ -367,13 +361,15 @@ fn unknown_key(
     let certain = if findings.has_room() { certain_key(pair, pairs, block, findings) } else { None };
     let fix = certain.and_then(|key| mend::rename_key(findings.text(), pair, key));
     let mends = fix.is_some();
+    let left_to_the_author = !mends && certain.is_some_and(mend::grants);
     let message = || {
         let help = if block.name == TOOL.name && AGENT.key(&pair.key).is_some() {
             format!("`{}` belongs in an agent's manifest, `agents/<name>/agent.yaml`", pair.key)
         } else if block.name == PUBLISHED_ARGUMENT.name && ARGUMENT.key(&pair.key).is_some() {
             format!("remove it: `{}` is said in the manifest of the tool or agent", pair.key)
         } else if let Some(name) = meant {
-            format!("did you mean `{name}`?")
+            let left = if left_to_the_author { mend::LEFT_TO_THE_AUTHOR } else { "" };
+            format!("did you mean `{name}`? {left}").trim_end().to_owned()
         } else {
             let names: Vec<&str> = block.keys().map(|key| key.name).collect();
             format!("{} has: {}", block.one, names.join(", "))

@@ -10,7 +10,7 @@ use std::ops::Range;
 
 use serde_json::{Map, Number, Value};
 use serde_saphyr::granit_parser::{
-    ErrorKind, Event, Marker, Parser, ScalarStyle, ScanError, Span, StrInput, StructureStyle, Tag, options,
+    ErrorKind, Event, Marker, Options, Parser, ScalarStyle, ScanError, Span, StrInput, StructureStyle, Tag, options,
 };
 
 use crate::diagnostic::{Position, quoted};
@@ -202,17 +202,20 @@ pub(crate) fn parse<'a>(
     first_byte: usize,
     findings: &mut Findings<'_, '_>,
 ) -> Option<Node<'a>> {
-    let options = options! {
+    let parser = Parser::new_from_str_with_options(text, parser_options());
+    let mut builder = Builder { parser, text, first_line, first_byte, findings, values: 0, bytes: 0 };
+    builder.document().unwrap_or(None)
+}
+
+fn parser_options() -> Options {
+    options! {
         disallow_directives: true,
         emit_unresolved_aliases: true,
         emit_anchor_events: true,
         emit_comments: false,
         flow_nesting_limit: MOST_LEVELS,
         block_nesting_limit: MOST_LEVELS,
-    };
-    let parser = Parser::new_from_str_with_options(text, options);
-    let mut builder = Builder { parser, text, first_line, first_byte, findings, values: 0, bytes: 0 };
-    builder.document().unwrap_or(None)
+    }
 }
 
 /// Reading ended early, and why has been reported.
@@ -421,7 +424,9 @@ impl<'a> Builder<'_, '_, '_, 'a> {
             self.findings.add_with_fix(&rule::YAML_SYNTAX, at, text, Some(fix));
             return Stopped;
         }
-        match self.misindented(error.marker().line()) {
+        let line = error.marker().line();
+        let misread = self.tabbed(line).or_else(|| self.left_open(error)).or_else(|| self.misindented(line));
+        match misread {
             Some((at, message, help)) => {
                 self.findings.add_with_help(&rule::YAML_SYNTAX, at, || (message, Some(help)));
             }
@@ -430,22 +435,66 @@ impl<'a> Builder<'_, '_, '_, 'a> {
         Stopped
     }
 
-    /// What is wrong with the indentation at the line where the parser gave up, if that is what is wrong: the parser
-    /// complains of what it then takes the text for.
-    fn misindented(&self, line: usize) -> Option<(Position, String, String)> {
-        let lines: Vec<&str> = self.text.lines().take(line + 1).collect();
-        let position = |index: usize, column: usize| {
-            let small = |number: usize| u32::try_from(number).unwrap_or(u32::MAX);
-            Position { line: small(index).saturating_add(self.first_line), column: small(column).saturating_add(1) }
+    /// What was opened in an earlier line and is open still where the parser gave up: the parser complains of what it
+    /// then takes the text for.
+    fn left_open(&self, error: &ScanError) -> Option<(Position, String, String)> {
+        let at = self.position(*error.marker());
+        let byte = error.marker().byte_offset()?;
+        let ends_a_quote = matches!(
+            error.kind(),
+            ErrorKind::InvalidTrailingSingleQuotedScalar | ErrorKind::InvalidTrailingDoubleQuotedScalar
+        );
+        let (open, opened) = self.opened(if ends_a_quote { byte.checked_sub(1)? } else { byte })?;
+        if opened.line >= at.line {
+            return None;
+        }
+        let line = opened.line;
+        if ends_a_quote {
+            let message = format!("text follows a quote here that was opened in line {line}");
+            return Some((at, message, format!("close the quote in line {line} where it should end")));
+        }
+        let (complaint, other) = in_plain_words(error);
+        let what = if matches!(open, '"' | '\'') { "quote".to_owned() } else { format!("`{open}`") };
+        let message = format!("{complaint}; the {what} of line {line} is still open");
+        let lacks_a_separator =
+            matches!(error.kind(), ErrorKind::ExpectedFlowMappingSeparator | ErrorKind::ExpectedFlowSequenceSeparator);
+        let other = other.filter(|_| !lacks_a_separator);
+        let close = format!("close the {what} of line {line} where it should end");
+        Some((at, message, other.map_or_else(|| close.clone(), |other| format!("{close}, or {other}"))))
+    }
+
+    /// The innermost bracket or quote that is open at a byte of the text, and where it stands. The parser itself says so
+    /// of a text that ends there.
+    fn opened(&self, byte: usize) -> Option<(char, Position)> {
+        let before = self.text.get(..byte)?;
+        let mut parser = Parser::new_from_str_with_options(before, parser_options());
+        let error = loop {
+            if let Err(error) = parser.next_event()? {
+                break error;
+            }
         };
-        let near = line.saturating_sub(1)..=line;
-        for (index, text) in near.filter_map(|index| lines.get(index).map(|text| (index, *text))) {
+        let unclosed =
+            matches!(error.kind(), ErrorKind::UnclosedFlowCollection { .. } | ErrorKind::UnclosedQuotedScalar);
+        let open = before.get(error.marker().byte_offset()?..)?.chars().next()?;
+        unclosed.then(|| (open, self.position(*error.marker())))
+    }
+
+    /// A tab that indents the line where the parser gave up, or the one above.
+    fn tabbed(&self, line: usize) -> Option<(Position, String, String)> {
+        let near = self.text.lines().enumerate().take(line + 1).skip(line.saturating_sub(1));
+        for (index, text) in near {
             let indent = text.len() - text.trim_start_matches([' ', '\t']).len();
             if let Some(tab) = text.get(..indent).and_then(|indent| indent.find('\t')) {
                 let help = "YAML indents with spaces: put as many here as its neighbours have, and no tab";
-                return Some((position(index, tab), "a tab indents this line".to_owned(), help.to_owned()));
+                return Some((self.place(index, tab), "a tab indents this line".to_owned(), help.to_owned()));
             }
         }
+        None
+    }
+
+    /// What is wrong with the indentation at the line where the parser gave up, if that is what is wrong.
+    fn misindented(&self, line: usize) -> Option<(Position, String, String)> {
+        let lines: Vec<&str> = self.text.lines().take(line + 1).collect();
         let index = line.saturating_sub(1);
         let own = entry_indent(lines.get(index)?)?;
         let above = lines.get(..index)?.iter().rev().find_map(|text| entry_indent(text))?;
@@ -456,8 +505,14 @@ impl<'a> Builder<'_, '_, '_, 'a> {
                 blanks(own),
                 blanks(above)
             );
-            (position(index, own), message, "give every entry of a list the same indentation".to_owned())
+            (self.place(index, own), message, "give every entry of a list the same indentation".to_owned())
         })
+    }
+
+    /// A place by the number of its line in the text and of its column, both from 0.
+    fn place(&self, index: usize, column: usize) -> Position {
+        let small = |number: usize| u32::try_from(number).unwrap_or(u32::MAX);
+        Position { line: small(index).saturating_add(self.first_line), column: small(column).saturating_add(1) }
     }
 
     fn position(&self, marker: Marker) -> Position {
@@ -510,8 +565,9 @@ fn in_plain_words(error: &ScanError) -> (String, Option<String>) {
         | ErrorKind::TabInPlainScalar => ("a tab stands where YAML demands spaces", "indent with spaces"),
         ErrorKind::MappingValueNotAllowed => ("a second `:` in one line, where the value is text already", quotes),
         ErrorKind::InvalidColonPlacement => {
-            ("a `:` stands inside a list in brackets, over several lines", "close the bracket that is open above")
+            return ("a `:` stands inside a list in brackets, over several lines".to_owned(), None);
         }
+        ErrorKind::BlockEntryInFlowCollection => return ("a `- ` stands inside brackets".to_owned(), None),
         ErrorKind::UnexpectedCharacter { .. } => ("a character stands here that cannot begin a value", quotes),
         ErrorKind::UnclosedQuotedScalar => ("a quote is opened and not closed", "close the quote"),
         ErrorKind::UnclosedFlowCollection { .. }
@@ -520,8 +576,13 @@ fn in_plain_words(error: &ScanError) -> (String, Option<String>) {
         | ErrorKind::UnexpectedEofImplicitFlowMapping => {
             ("a bracket is opened and not closed", "close the bracket, or put quotes around text that begins with one")
         }
-        ErrorKind::MismatchedFlowCollectionEnd { .. } | ErrorKind::MisplacedFlowCollectionEnd => {
-            ("a bracket is closed that was not opened here", "pair the brackets, or put quotes around the text")
+        ErrorKind::MismatchedFlowCollectionEnd { open, close } => {
+            let right = if *open == '[' { ']' } else { '}' };
+            let message = format!("the `{open}` that is opened here is closed by a `{close}`");
+            return (message, Some(format!("put a `{right}` before the `{close}`, or put quotes around the text")));
+        }
+        ErrorKind::MisplacedFlowCollectionEnd => {
+            ("a bracket is closed that was not opened", "pair the brackets, or put quotes around the text")
         }
         ErrorKind::ExpectedFlowMappingSeparator | ErrorKind::ExpectedFlowSequenceSeparator => {
             ("a comma or a closing bracket is missing before this", quotes)

@@ -45,13 +45,13 @@ pub enum ArgumentRule {
     WrongType,
     /// The value is none of the declared ones.
     NotAChoice,
-    /// The number is too small or too large.
+    /// The number is too small or too large, or an array holds too few values.
     OutOfRange,
     /// The text does not match the pattern.
     NoMatch,
     /// A fault inside an array or object.
     Nested,
-    /// A positional value begins with `-` and the manifest does not allow it.
+    /// A value that stands without its name begins with `-`, and the manifest does not or cannot allow it.
     LeadingDash,
     /// Text holds a NUL character, which no argument vector can carry.
     Nul,

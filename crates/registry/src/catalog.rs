@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 pub use gatelatch_manifest::document::{
     ActionManifest, ArgumentManifest, ArgumentType, EntryManifest, ExampleManifest, Kind, Limits, OutputManifest,
-    Runtime, SecretManifest, SkillManifest, UseManifest,
+    Repeat, Runtime, SecretManifest, SkillManifest, UseManifest,
 };
 pub use gatelatch_manifest::effect::Effect;
 

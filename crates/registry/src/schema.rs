@@ -36,5 +36,7 @@ fn argument_schema(argument: &ArgumentManifest) -> Value {
     insert("maximum", argument.maximum.clone().map(Value::Number));
     insert("pattern", argument.pattern.as_ref().map(|pattern| json!(pattern)));
     insert("items", argument.items.clone());
+    // Without a value nothing would be passed, which is what leaving it out means.
+    insert("minItems", (argument.required && argument.repeat.is_some()).then(|| json!(1)));
     Value::Object(schema)
 }

@@ -28,7 +28,7 @@ use bytes::{Reader, Writer};
 pub(crate) use document::{Document, Reading};
 
 /// What the file begins with; the number is that of its form.
-const MAGIC: &[u8] = b"gatelatch catalog 1\n";
+const MAGIC: &[u8] = b"gatelatch catalog 2\n";
 
 /// The largest file that is kept or read.
 const MOST_BYTES: u64 = 64 << 20;

@@ -139,6 +139,15 @@ fn the_published_schema_has_the_manifests_names_and_order() {
     assert!(jsonschema::draft202012::meta::is_valid(&schema));
 }
 
+#[test]
+fn a_required_array_that_is_passed_value_by_value_has_one() {
+    let action = action(&["name: files, type: array, repeat: value, positional: true, required: true"]);
+    let schema = input_schema(&action);
+    assert_eq!(schema["properties"]["files"], json!({"type": "array", "minItems": 1}));
+    assert_eq!(rules(&action, json!({"files": []})), [(ArgumentRule::OutOfRange, "files".to_owned())]);
+    assert_eq!(rules(&action, json!({"files": ["a"]})), []);
+}
+
 fn any_value() -> impl Strategy<Value = Value> {
     let leaf = prop_oneof![
         any::<bool>().prop_map(Value::from),

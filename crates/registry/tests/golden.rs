@@ -46,8 +46,12 @@ fn what_is_right_loads_all_the_same() {
 
 #[test]
 fn every_rule_about_catalogs_has_a_case() {
+    let about_catalogs = 100..110;
     let found: BTreeSet<u16> = loaded().findings.iter().map(|finding| finding.code).collect();
-    let missing: Vec<&str> =
-        RULES.iter().filter(|rule| rule.code >= 100 && !found.contains(&rule.code)).map(|rule| rule.name).collect();
+    let missing: Vec<&str> = RULES
+        .iter()
+        .filter(|rule| about_catalogs.contains(&rule.code) && !found.contains(&rule.code))
+        .map(|rule| rule.name)
+        .collect();
     assert_eq!(missing, Vec::<&str>::new());
 }

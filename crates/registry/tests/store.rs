@@ -37,6 +37,8 @@ actions:
       - {name: flag, type: boolean, negatable: true, default: true}
       - {name: tags, type: array, items: {type: object, properties: {a: {type: integer}}, required: [a]}}
       - {name: more, type: object}
+      - {name: labels, type: array, repeat: name}
+      - {name: files, type: array, repeat: value, positional: true}
     output_schema: {type: object, properties: {rows: {type: array}}}
     narrow_with: [mode]
     examples: [{description: One, args: {path: a.csv, ratio: 0.25, tags: [{a: 1}], more: {x: [1.0, null]}}}]

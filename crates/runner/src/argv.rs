@@ -5,12 +5,14 @@
 //! - A value that begins with `-` stands in one element with its name, `--name=value`.
 //! - `true` is the bare `--name`; `false` is nothing, or `--no-name` where the manifest says `negatable`.
 //! - Arrays and objects are JSON in one element, numbers are JSON text.
+//! - An array that the manifest repeats is one element a value: `--name a --name b` by its name, `--name a b` by its
+//!   value, `a b` where it is positional. One without values passes nothing.
 //! - A positional that begins with `-` is refused, unless the manifest says `allow_dash`: then `--` stands before the
-//!   positionals.
+//!   positionals. It stands there too behind an option that would take them for further values of its own.
 //!
 //! Start at [`elements`].
 
-use gatelatch_registry::catalog::{ActionManifest, ArgumentManifest};
+use gatelatch_registry::catalog::{ActionManifest, ArgumentManifest, Repeat};
 use serde_json::{Map, Value};
 
 /// The most bytes that one element may have. Linux takes 128 KiB with the closing NUL, whatever the whole may be.
@@ -45,18 +47,25 @@ pub enum ArgvError {
 pub fn elements(action: &ActionManifest, values: &Map<String, Value>) -> Result<Vec<String>, ArgvError> {
     let mut elements: Vec<String> = action.name.iter().cloned().collect();
     let mut positionals = Vec::new();
-    let mut dashed = false;
+    let mut fenced = false;
     for argument in &action.args {
         let Some(value) = values.get(&argument.name).filter(|value| !value.is_null()) else { continue };
+        let repeated = argument.repeat.zip(value.as_array());
         if argument.positional {
-            let text = text(value);
-            dashed |= text.starts_with('-');
-            positionals.push(checked_positional(argument, text)?);
+            let each = repeated.map_or_else(|| std::slice::from_ref(value), |(_, items)| items);
+            for value in each {
+                let text = text(value);
+                fenced |= text.starts_with('-');
+                positionals.push(checked_positional(argument, text)?);
+            }
+        } else if let Some((repeat, items)) = repeated {
+            fenced |= repeat == Repeat::Value && !items.is_empty();
+            push_repeated(argument, repeat, items, &mut elements)?;
         } else {
             push_option(argument, value, &mut elements)?;
         }
     }
-    if dashed {
+    if fenced && !positionals.is_empty() {
         elements.push("--".to_owned());
     }
     elements.extend(positionals);
@@ -69,17 +78,46 @@ fn push_option(argument: &ArgumentManifest, value: &Value, elements: &mut Vec<St
         Value::Bool(true) => elements.push(format!("--{name}")),
         Value::Bool(false) if argument.negatable => elements.push(format!("--no-{name}")),
         Value::Bool(false) => {}
-        _ => {
-            let text = text(value);
-            if text.starts_with('-') {
-                elements.push(checked(argument, format!("--{name}={text}"))?);
-            } else {
-                elements.push(format!("--{name}"));
-                elements.push(checked(argument, text)?);
-            }
-        }
+        _ => push_named(argument, text(value), elements)?,
     }
     Ok(())
+}
+
+/// A value with its name: two elements, or one where the value begins with `-`.
+fn push_named(argument: &ArgumentManifest, text: String, elements: &mut Vec<String>) -> Result<(), ArgvError> {
+    let name = &argument.name;
+    if text.starts_with('-') {
+        elements.push(checked(argument, format!("--{name}={text}"))?);
+    } else {
+        elements.push(format!("--{name}"));
+        elements.push(checked(argument, text)?);
+    }
+    Ok(())
+}
+
+fn push_repeated(
+    argument: &ArgumentManifest,
+    repeat: Repeat,
+    items: &[Value],
+    elements: &mut Vec<String>,
+) -> Result<(), ArgvError> {
+    match (repeat, items) {
+        (Repeat::Name, _) => items.iter().try_for_each(|item| push_named(argument, text(item), elements)),
+        // With `=` a name takes one value and no more.
+        (Repeat::Value, [only]) => push_named(argument, text(only), elements),
+        (Repeat::Value, []) => Ok(()),
+        (Repeat::Value, several) => {
+            elements.push(format!("--{}", argument.name));
+            for item in several {
+                let text = text(item);
+                if text.starts_with('-') {
+                    return Err(ArgvError::LeadingDash { argument: argument.name.clone() });
+                }
+                elements.push(checked(argument, text)?);
+            }
+            Ok(())
+        }
+    }
 }
 
 fn checked_positional(argument: &ArgumentManifest, text: String) -> Result<String, ArgvError> {
@@ -126,6 +164,7 @@ mod tests {
             maximum: None,
             pattern: None,
             items: None,
+            repeat: None,
             positional: false,
             allow_dash: false,
             negatable: false,
@@ -218,6 +257,40 @@ mod tests {
     }
 
     #[test]
+    fn a_repeated_array_is_one_element_a_value() {
+        let repeated =
+            |name: &str, repeat| ArgumentManifest { repeat: Some(repeat), ..argument(name, ArgumentType::Array) };
+        let names = vec![repeated("tag", Repeat::Name)];
+        check(names.clone(), json!({"tag": ["a b", 2]}), Ok(&["do-it", "--tag", "a b", "--tag", "2"]));
+        check(names.clone(), json!({"tag": ["-x", -1]}), Ok(&["do-it", "--tag=-x", "--tag=-1"]));
+        check(names.clone(), json!({"tag": [{"k": 1}]}), Ok(&["do-it", "--tag", r#"{"k":1}"#]));
+        check(names, json!({"tag": []}), Ok(&["do-it"]));
+        let values = vec![repeated("tag", Repeat::Value), argument("last", ArgumentType::Boolean)];
+        check(values.clone(), json!({"tag": ["a", ""], "last": true}), Ok(&["do-it", "--tag", "a", "", "--last"]));
+        check(values.clone(), json!({"tag": ["-x"]}), Ok(&["do-it", "--tag=-x"]));
+        check(values.clone(), json!({"tag": []}), Ok(&["do-it"]));
+        let refused = ArgvError::LeadingDash { argument: "tag".to_owned() };
+        check(values, json!({"tag": ["a", "-x"]}), Err(refused));
+    }
+
+    #[test]
+    fn values_by_place_are_parted_from_an_option_that_would_take_them() {
+        let tags = ArgumentManifest { repeat: Some(Repeat::Value), ..argument("tag", ArgumentType::Array) };
+        let files = |allow_dash| ArgumentManifest {
+            positional: true,
+            allow_dash,
+            repeat: Some(Repeat::Value),
+            ..argument("file", ArgumentType::Array)
+        };
+        let args = vec![tags, files(false)];
+        check(args.clone(), json!({"file": ["x", "y"]}), Ok(&["do-it", "x", "y"]));
+        check(args.clone(), json!({"tag": ["a"], "file": ["x"]}), Ok(&["do-it", "--tag", "a", "--", "x"]));
+        check(args.clone(), json!({"tag": ["a"], "file": []}), Ok(&["do-it", "--tag", "a"]));
+        check(args, json!({"file": ["x", "-y"]}), Err(ArgvError::LeadingDash { argument: "file".to_owned() }));
+        check(vec![files(true)], json!({"file": ["x", "-y"]}), Ok(&["do-it", "--", "x", "-y"]));
+    }
+
+    #[test]
     fn a_positional_that_begins_with_a_dash_is_refused_or_fenced_off() {
         let refused = ArgvError::LeadingDash { argument: "file".to_owned() };
         check(vec![positional("file", false)], json!({"file": "-rf"}), Err(refused));
@@ -283,6 +356,77 @@ mod tests {
             Value::Array(_) => ArgumentType::Array,
             Value::Object(_) => ArgumentType::Object,
             Value::String(_) | Value::Null => ArgumentType::String,
+        }
+    }
+
+    /// What a program reads that takes every value behind a name until the next name: `--name` and all its values, in
+    /// the order of the names, then what is left.
+    fn read_back_greedily(elements: &[String], greedy: &dyn Fn(&str) -> bool) -> (Vec<(String, String)>, Vec<String>) {
+        let (mut named, mut rest, mut at) = (Vec::new(), Vec::new(), elements.iter().skip(1).peekable());
+        while let Some(element) = at.next() {
+            let Some(name) = element.strip_prefix("--") else {
+                rest.push(element.clone());
+                continue;
+            };
+            if name.is_empty() {
+                rest.extend(at.by_ref().cloned());
+            } else if let Some((name, value)) = name.split_once('=') {
+                named.push((name.to_owned(), value.to_owned()));
+            } else {
+                named.push((name.to_owned(), at.next().unwrap().clone()));
+                while let Some(more) = at.next_if(|next| greedy(name) && !next.starts_with('-')) {
+                    named.push((name.to_owned(), more.clone()));
+                }
+            }
+        }
+        (named, rest)
+    }
+
+    proptest! {
+        #![proptest_config(ProptestConfig { cases: 500, ..ProptestConfig::default() })]
+
+        #[test]
+        fn a_program_reads_the_values_of_repeated_arrays_as_they_were_given(
+            given in proptest::collection::vec(
+                (proptest::collection::vec("[-=a-c \"]{0,4}", 0..4), any::<bool>(), any::<bool>(), any::<bool>()),
+                0..5,
+            ),
+        ) {
+            let (mut args, mut values) = (Vec::new(), Map::new());
+            let (mut named, mut rest, mut refused) = (Vec::new(), Vec::new(), false);
+            for (number, (items, by_name, positional, allow_dash)) in given.iter().enumerate() {
+                let name = format!("arg-{number}");
+                let repeat = if *by_name && !positional { Repeat::Name } else { Repeat::Value };
+                let dashed = items.iter().any(|item| item.starts_with('-'));
+                refused |= dashed && match (positional, repeat) {
+                    (true, _) => !allow_dash,
+                    (false, Repeat::Name) => false,
+                    (false, Repeat::Value) => items.len() > 1,
+                };
+                if *positional {
+                    rest.extend(items.clone());
+                } else {
+                    named.extend(items.iter().map(|item| (name.clone(), item.clone())));
+                }
+                args.push(ArgumentManifest {
+                    repeat: Some(repeat),
+                    positional: *positional,
+                    allow_dash: *allow_dash,
+                    ..argument(&name, ArgumentType::Array)
+                });
+                values.insert(name, json!(items));
+            }
+            let action = action(args);
+            let greedy = |name: &str| {
+                action.args.iter().any(|argument| argument.name == name && argument.repeat == Some(Repeat::Value))
+            };
+            match elements(&action, &values) {
+                Err(error) => prop_assert!(refused, "{}", error),
+                Ok(elements) => {
+                    prop_assert!(!refused);
+                    prop_assert_eq!(read_back_greedily(&elements, &greedy), (named, rest));
+                }
+            }
         }
     }
 

@@ -121,6 +121,7 @@ fn as_argument(arg: &SurfaceArgumentManifest) -> ArgumentManifest {
         pattern: arg.pattern.clone(),
         items: arg.items.clone(),
         // How a program gets it is the manifest's matter.
+        repeat: None,
         positional: false,
         allow_dash: false,
         negatable: false,

@@ -178,6 +178,7 @@ fn argument(value: &Value) -> ArgumentManifest {
         maximum: None,
         pattern: None,
         items: None,
+        repeat: None,
         positional: false,
         allow_dash: false,
         negatable: false,

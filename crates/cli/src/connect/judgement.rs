@@ -2,6 +2,7 @@
 //!
 //! Reads files and writes none; knows no client's rules. Start at [`Survey`].
 
+use std::fmt;
 use std::path::{Path, PathBuf};
 
 use serde_json::Value;
@@ -18,6 +19,22 @@ pub(super) struct Judgement {
     pub(super) warnings: Vec<String>,
     /// What a person should know.
     pub(super) notes: Vec<String>,
+    /// What the client reads too and nobody could read here.
+    pub(super) unread: Vec<Unread>,
+}
+
+/// A configuration that could not be read.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Unread {
+    /// Its file, or the variable that holds it.
+    pub(crate) source: String,
+    pub(super) why: String,
+}
+
+impl fmt::Display for Unread {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{} was not read ({}); its rules are not considered", self.source, self.why)
+    }
 }
 
 impl Judgement {
@@ -73,7 +90,7 @@ impl<'a> Survey<'a> {
     }
 
     fn unread(&mut self, path: &Path, why: &str) {
-        self.judgement.note(format!("{} was not read ({why}); its rules are not considered", path.display()));
+        self.judgement.unread.push(Unread { source: path.display().to_string(), why: why.to_owned() });
     }
 }
 

@@ -80,10 +80,6 @@ pub(crate) fn check(place: &Place, environment: &Environment, fix: bool, as_json
         }),
     )?;
     section(
-        "these declare an effect milder than their name, and the name stands; add `because:` or rename",
-        ignored.into_iter(),
-    )?;
-    section(
         "these agents use what cannot be undone; once confirmed they run, but those calls of theirs are refused",
         catalog.entries().iter().filter_map(|entry| cannot_finish(&catalog, entry)),
     )?;
@@ -102,10 +98,29 @@ pub(crate) fn check(place: &Place, environment: &Environment, fix: bool, as_json
         counted(errors, "error", "errors"),
         counted(findings.len() - errors, "warning", "warnings")
     ))?;
-    if mendable > 0 && !fix && !settings.catalogs.is_empty() {
-        print(&format!("`gatelatch check --fix` mends {mendable} of these"))?;
+    if !settings.catalogs.is_empty() && !findings.is_empty() {
+        print_mendable(fix, mendable, findings.len())?;
     }
     Ok(code)
+}
+
+/// How much of what was found `--fix` mends, or has left.
+fn print_mendable(fix: bool, mendable: usize, found: usize) -> anyhow::Result<()> {
+    let others = match found - mendable {
+        0 => String::new(),
+        1 => "; the other one is yours to mend".to_owned(),
+        many => format!("; the other {many} are yours to mend"),
+    };
+    match (fix, mendable, found) {
+        (false, 1.., 1) => Ok(print("`gatelatch check --fix` mends it, and what comes to light by that")?),
+        (false, 1.., _) => {
+            let told = format!("`gatelatch check --fix` mends {mendable} of these, and what comes to light by that");
+            Ok(print(&format!("{told}{others}"))?)
+        }
+        (true, _, 1) => Ok(print("what is certain is mended; this one is yours")?),
+        (true, _, _) => Ok(print("what is certain is mended; these are yours")?),
+        (false, _, _) => Ok(()),
+    }
 }
 
 fn print_mended(mended: &Mended) -> anyhow::Result<()> {

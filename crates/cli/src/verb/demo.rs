@@ -219,7 +219,7 @@ impl Play<'_> {
         }
         let text = |key: &str| message[key].as_str().unwrap_or_default().to_owned();
         let question = format!(
-            "   outbox send-message\n     to: {}\n     subject: {}\n     body: {}\n   Send it? [yes]: ",
+            "   outbox send-message\n     to: {}\n     subject: {}\n     body: {}\n   Send it? [y/N]: ",
             text("to"),
             text("subject"),
             text("body")
@@ -229,10 +229,11 @@ impl Play<'_> {
             let _ = error.write_all(question.as_bytes());
             let _ = error.flush();
             let mut line = String::new();
-            std::io::stdin().lock().read_line(&mut line).map(|read| (read, line))
+            std::io::stdin().lock().read_line(&mut line).map(|_| line)
         });
-        let (read, line) = answer.await.context("cannot ask")?.context("cannot read the answer")?;
-        let yes = matches!(line.trim().to_lowercase().as_str(), "" | "y" | "yes") && read > 0;
+        let line = answer.await.context("cannot ask")?.context("cannot read the answer")?;
+        // Only what was typed counts: an empty line is no yes to something that cannot be undone.
+        let yes = matches!(line.trim().to_lowercase().as_str(), "y" | "yes");
         self.stage.aside(if yes { "the human says yes" } else { "the human says no" })?;
         Ok(yes)
     }

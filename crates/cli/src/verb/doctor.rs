@@ -101,6 +101,13 @@ impl Report {
         self.findings.push(Finding { level: Level::Fail, area, what: what.into(), mend: mend.into() });
     }
 
+    /// Where something is wrong, nothing is said to be well that it may spoil.
+    fn without_contradiction(&mut self) {
+        if self.code() == Code::Failed {
+            self.findings.retain(|finding| finding.level != Level::Ok);
+        }
+    }
+
     fn print(&self, as_json: bool) -> anyhow::Result<Code> {
         let count = |level| self.findings.iter().filter(|finding| finding.level == level).count();
         let (failures, warnings) = (count(Level::Fail), count(Level::Warn));
@@ -414,13 +421,18 @@ fn look_at_clients(
             };
             connect::plan(&request, &surroundings)
         };
+        let mut own = Report::default();
         let mut connected = false;
         for (scope, flag) in [(Scope::Project, ""), (Scope::Global, " --global")] {
-            connected |= look_at_plan(client, plan(scope), flag, report);
+            connected |= look_at_plan(client, plan(scope), flag, &mut own);
         }
+        own.without_contradiction();
+        // What is wrong with a client has been told, whether it is connected or not.
+        let is_told = connected || own.code() == Code::Failed;
+        report.findings.extend(own.findings);
         match on_path(host, client.program()) {
-            Some(path) => look_at_client(host, client, &path, connected, report)?,
-            None if connected => {}
+            Some(path) => look_at_client(host, client, &path, is_told, report)?,
+            None if is_told => {}
             None => absent.push(client.as_str()),
         }
     }
@@ -431,17 +443,11 @@ fn look_at_clients(
 }
 
 /// Tells of a client that is installed.
-fn look_at_client(
-    host: &Host,
-    client: Client,
-    path: &Path,
-    connected: bool,
-    report: &mut Report,
-) -> anyhow::Result<()> {
+fn look_at_client(host: &Host, client: Client, path: &Path, is_told: bool, report: &mut Report) -> anyhow::Result<()> {
     let (name, title) = (client.as_str(), client.title());
     let version = version(host, path)?.unwrap_or_else(|| "does not tell its version".to_owned());
     report.ok("version", format!("{title}: {version} at {}", path.display()));
-    if !connected {
+    if !is_told {
         let mend = format!("gatelatch connect {name} --write");
         report.warn("client", format!("{title} is installed and not connected"), mend);
     }
@@ -456,10 +462,20 @@ fn look_at_plan(client: Client, plan: Result<Plan, ConnectError>, flag: &str, re
         Err(ConnectError::NoHome) => return false,
         Err(error) => {
             let what = format!("{title}: {}", one_line(&error.to_string()));
-            report.fail("client", what, error.help().unwrap_or("mend the client's configuration"));
+            let mend = match &error {
+                ConnectError::Syntax { .. } => "mend the file",
+                other => other.help().unwrap_or("mend the client's configuration"),
+            };
+            report.fail("client", what, mend);
             return false;
         }
     };
+    for unread in &plan.unread {
+        // One that is to be written has been told, with the place.
+        if !report.findings.iter().any(|finding| finding.what.contains(&unread.source)) {
+            report.fail("client", format!("{title}: {}", one_line(&unread.to_string())), "mend the file");
+        }
+    }
     // What has no file of the project's is told once, of the user's own.
     let elsewhere = plan.files.is_empty() && flag.is_empty();
     if plan.adds_server || elsewhere {

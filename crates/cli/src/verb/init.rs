@@ -9,6 +9,7 @@ mod help;
 mod probe;
 mod program;
 mod skill;
+mod source;
 mod talk;
 
 use std::io::IsTerminal;
@@ -23,7 +24,7 @@ use tokio_util::sync::CancellationToken;
 
 use self::draft::{Action, Draft, LeftOut, Stance, humanised, runtime_word, sentence};
 use self::help::Help;
-use self::probe::Probe;
+use self::probe::{NoHelp, Probe};
 use self::program::Program;
 use self::talk::Talk;
 use crate::exit::{Code, UsageError};
@@ -241,8 +242,8 @@ fn ask_program(
         (!cancelled.is_cancelled()).then_some(told)
     });
     match told {
-        Some(Some(told)) => Ok((told, None)),
-        Some(None) => Ok(unasked(&format!("`{} --help` gave no help in time", program.shown))),
+        Some(Ok(told)) => Ok((told, None)),
+        Some(Err(why)) => Ok(unasked(&format!("`{} --help` {why}", program.shown))),
         None => Err(UsageError::new("interrupted", "nothing was written").into()),
     }
 }
@@ -255,7 +256,7 @@ impl Told {
     }
 }
 
-async fn ask_all(program: &Program, probe: &Probe, cancelled: &CancellationToken) -> Option<Told> {
+async fn ask_all(program: &Program, probe: &Probe, cancelled: &CancellationToken) -> Result<Told, NoHelp> {
     let text = probe.help(&[], cancelled).await?;
     let whole = help::read(&text, None);
     let mut told = Told::default();
@@ -279,7 +280,7 @@ async fn ask_all(program: &Program, probe: &Probe, cancelled: &CancellationToken
             told.left_out.push(LeftOut::new(command.name, "a name that no action may have"));
             continue;
         }
-        let own = probe.help(&[&command.name], cancelled).await.filter(|own| *own != text);
+        let own = probe.help(&[&command.name], cancelled).await.ok().filter(|own| *own != text);
         let mut found = match &own {
             Some(own) => help::read(own, Some(&command.name)),
             // A program that tells of all its commands at once.
@@ -290,11 +291,13 @@ async fn ask_all(program: &Program, probe: &Probe, cancelled: &CancellationToken
             told.left_out.push(LeftOut::new(command.name, help::NESTED));
             continue;
         }
+        source::amend(&mut found.arguments, &program.declared);
         found.description = command.description.or(found.description.filter(|_| own.is_some()));
         told.commands.push((command.name, found));
     }
     told.whole = whole;
-    Some(told)
+    source::amend(&mut told.whole.arguments, &program.declared);
+    Ok(told)
 }
 
 fn description(
@@ -436,7 +439,9 @@ fn told(draft: &Draft, action: &Action) -> String {
         Stance::Name(Effect::Reversible) => "runs, since its name says that it can be undone".to_owned(),
         Stance::Name(Effect::Irreversible) => "asks a human, since its name says that it cannot be undone".to_owned(),
         Stance::Unsaid => "asks a human until `effect:` says what it does".to_owned(),
-        Stance::Argument(name, effect) => format!("counts as {effect}, since `{name}` may do more than its name says"),
+        Stance::Argument(name, effect) => {
+            format!("counts as {effect}, since `{name}` may do more than the name says; without it the name decides")
+        }
     };
     let arguments: Vec<String> = action
         .arguments

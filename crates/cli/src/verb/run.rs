@@ -16,7 +16,7 @@ use crate::arguments;
 use crate::exit::Code;
 use crate::options::CallOptions;
 use crate::verb::{
-    Road, print_answer, say,
+    Question, Road, print_answer, print_answer_to, say,
     serving::{SETTLING, stop_on_signal},
 };
 
@@ -44,20 +44,22 @@ pub(crate) fn run(road: &Road, target: Target, action: Option<String>, options: 
         tokio::spawn(stop_on_signal(cancelled.clone()));
         let answer = road.bridge.run(request.clone(), cancelled.clone(), steps()).await;
         if answer.status != Status::ApprovalRequired || !options.confirm {
-            return answer;
+            return (answer, Question::NotAsked);
         }
-        if !agreed(&answer, &request.args) {
-            say("not run: the answer was not yes");
-            return answer;
+        match agreed(&answer, &request.args) {
+            Ok(()) => {
+                let confirmed = RunRequest { door: Door::Confirmed, ..request };
+                (road.bridge.run(confirmed, cancelled, steps()).await, Question::NotAsked)
+            }
+            Err(question) => (answer, question),
         }
-        road.bridge.run(RunRequest { door: Door::Confirmed, ..request }, cancelled, steps()).await
     };
-    let answer = runtime.block_on(async {
-        let answer = call.await;
+    let (answer, question) = runtime.block_on(async {
+        let ended = call.await;
         settle(SETTLING).await;
-        answer
+        ended
     });
-    print_answer(&answer, options.json)
+    print_answer_to(&answer, options.json, question)
 }
 
 /// Progress on standard error, for whoever sits before it.
@@ -70,11 +72,10 @@ fn steps() -> Option<Steps> {
     })
 }
 
-/// Shows the exact call to the human at the terminal and asks. Without a terminal the answer is no.
-fn agreed(refused: &Answer, args: &Value) -> bool {
+/// Shows the exact call to the human at the terminal and asks; what became of the question where there is no yes.
+fn agreed(refused: &Answer, args: &Value) -> Result<(), Question> {
     if !std::io::stdin().is_terminal() || !std::io::stderr().is_terminal() {
-        say("note: --confirm needs a terminal to ask on, and there is none");
-        return false;
+        return Err(Question::NobodyThere);
     }
     let text = |key: &str| refused.value[key].as_str().unwrap_or_default().to_owned();
     let named = format!("{}{} {}", text("tool"), text("agent"), text("action"));
@@ -84,5 +85,6 @@ fn agreed(refused: &Answer, args: &Value) -> bool {
     let _ = write!(std::io::stderr(), "Run it? Type yes: ");
     let _ = std::io::stderr().flush();
     let mut line = String::new();
-    std::io::stdin().lock().read_line(&mut line).is_ok() && line.trim() == "yes"
+    let yes = std::io::stdin().lock().read_line(&mut line).is_ok() && line.trim() == "yes";
+    if yes { Ok(()) } else { Err(Question::NotAgreed) }
 }

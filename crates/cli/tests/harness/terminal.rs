@@ -4,7 +4,7 @@ use std::process::Stdio;
 
 use super::server::Bench;
 
-/// Answers each prompt (what ends in `]: `) with the next answer, then says how it ended.
+/// Answers each prompt (what ends in `]: ` or `yes: `) with the next answer, then says how it ended.
 const PLAYER: &str = r#"
 import os, pty, sys
 answers = sys.argv[1].split("|")
@@ -20,7 +20,7 @@ while True:
     if not read:
         break
     told += read
-    if told.endswith(b"]: ") and answers:
+    if told.endswith((b"]: ", b"yes: ")) and answers:
         os.write(terminal, answers.pop(0).encode() + b"\n")
 _, status = os.waitpid(pid, 0)
 sys.stdout.buffer.write(told.replace(b"\r\n", b"\n"))

@@ -97,17 +97,21 @@ fn error(view: &View<'_>, entry: &Entry, action: &ActionManifest, complaints: &[
         });
         let names = action.args.iter().map(|argument| argument.name.as_str());
         for close in suggestion::best(name, names, 2) {
-            if !did_you_mean.contains(&close) {
+            if close != name && !did_you_mean.contains(&close) {
                 did_you_mean.push(close);
             }
         }
     }
-    let message = format!("{}; `schema` holds what it declares", sentences.join("; "));
+    let complaints = sentences.join("; ");
+    let message = format!("{complaints}; `schema` holds what it declares");
+    let shown_by: Vec<&str> = std::iter::once(entry.manifest.name.as_str()).chain(action.name.as_deref()).collect();
+    let typed = format!("{complaints}; `gatelatch show {}` tells what it declares", shown_by.join(" "));
     let schema = input_schema(action);
     let example = call::literal(view, entry, action, args);
     let with = |schema: Value| UsageError {
         error: "child_usage",
         message: message.clone(),
+        typed: Some(typed.clone()),
         schema: Some(schema),
         did_you_mean: did_you_mean.clone(),
         example: Some(example.clone()),

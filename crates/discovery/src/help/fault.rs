@@ -38,6 +38,7 @@ pub(super) fn bad_arguments(
     let build = |schema: Option<Value>, description: usize, example: Option<&Value>| UsageError {
         error: "bad_arguments",
         message: message(view, entry, action, raw, faults, &correction, description),
+        typed: None,
         schema,
         did_you_mean: correction.did_you_mean(),
         example: example.cloned(),
@@ -363,6 +364,9 @@ fn sentence(action: &ActionManifest, raw: &Value, fault: &ArgumentFault, descrip
             format!("`{name}` must be {}{not}", wanted(argument.kind.as_str()))
         }
         ArgumentRule::NotAChoice => format!("`{name}` must be one of {}", choices(&argument.choices)),
+        ArgumentRule::OutOfRange if argument.kind == ArgumentType::Array => {
+            format!("`{name}` must hold at least one value{purpose}")
+        }
         ArgumentRule::OutOfRange => format!("`{name}` must be {}", range(argument)),
         ArgumentRule::NoMatch => match &argument.pattern {
             Some(pattern) => format!("`{name}` must match `{}`", budget::cut(pattern, 120)),
@@ -370,6 +374,10 @@ fn sentence(action: &ActionManifest, raw: &Value, fault: &ArgumentFault, descrip
         },
         ArgumentRule::Nested => nested(argument, &fault.pointer),
         ArgumentRule::Twice => format!("`{name}` is given twice, in two spellings"),
+        ArgumentRule::LeadingDash if argument.kind == ArgumentType::Array && !argument.positional => format!(
+            "of several values of `{name}` none may begin with `-`, which the program would take for an option; one \
+             alone may"
+        ),
         ArgumentRule::LeadingDash => format!(
             "`{name}` is passed by place and must not begin with `-`; its author can allow it with `allow_dash: true`"
         ),

@@ -2,7 +2,8 @@
 
 use gatelatch_discovery::help::{self, UsageError};
 use gatelatch_registry::arguments::Arguments;
-use gatelatch_registry::catalog::{ArgumentManifest, ArgumentType};
+use gatelatch_registry::catalog::{ArgumentManifest, ArgumentType, Repeat};
+use gatelatch_registry::schema::input_schema;
 use insta::assert_snapshot;
 use serde_json::{Value, json};
 
@@ -113,6 +114,20 @@ fn each_fault_is_told_in_one_sentence() {
     assert_snapshot!(told("calendar", "book-meeting", json!({"title": "x", "attendees": [{"optional": true}]})), @r#"`attendees` at `/0` must be an object with `email`"#);
     assert_snapshot!(told("calendar", "book-meeting", json!({"title": "x", "attendees": [{"email": 1}]})), @r#"`attendees` at `/0/email` must be a string"#);
     assert_snapshot!(told("outbox", "list-messages", json!({"folder": "sent", "Folder": "sent"})), @r#"`folder` is given twice, in two spellings"#);
+}
+
+#[test]
+fn a_repeated_array_says_what_its_values_may_not_be_and_shows_one() {
+    let repeated = |name, repeat| ArgumentManifest { repeat: Some(repeat), ..arg(name, ArgumentType::Array, "Labels") };
+    let files = ArgumentManifest { positional: true, ..repeated("files", Repeat::Value) };
+    let label = action("label-files", "Labels files.").takes(repeated("tags", Repeat::Value)).needs(files);
+    let house = House::new(vec![tool("labels", "Labels.").has(label)], Vec::new());
+    let told = |raw: Value| refused(&house, "labels", "label-files", &raw).message;
+    assert_snapshot!(told(json!({"files": [], "tags": ["a", "-b"]})), @"of several values of `tags` none may begin with `-`, which the program would take for an option; one alone may; `files` must hold at least one value (Labels)");
+    assert_snapshot!(told(json!({"files": ["-a"]})), @"`files` is passed by place and must not begin with `-`; its author can allow it with `allow_dash: true`");
+    let example = refused(&house, "labels", "label-files", &json!({})).example.unwrap();
+    assert_eq!(example["arguments"]["args"], json!({"files": ["<files>"]}));
+    assert_eq!(input_schema(house.action("labels", "label-files"))["properties"]["files"]["minItems"], 1);
 }
 
 #[test]

@@ -69,6 +69,7 @@ pub(crate) fn arg(name: &str, kind: ArgumentType, description: &str) -> Argument
         maximum: None,
         pattern: None,
         items: None,
+        repeat: None,
         positional: false,
         allow_dash: false,
         negatable: false,

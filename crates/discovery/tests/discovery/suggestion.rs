@@ -1,6 +1,7 @@
 //! Wrong names and the right ones that they find.
 
 use gatelatch_discovery::help::{self, Attempt};
+use gatelatch_discovery::ladder::{self, Request};
 use gatelatch_registry::catalog::{ArgumentType, Catalog, Effect, Kind};
 use serde_json::{Value, json};
 
@@ -269,4 +270,58 @@ fn a_name_that_comes_close_to_one_of_another_kind_finds_it_with_the_arguments() 
         error.example.unwrap(),
         json!({"tool": "run_agent", "arguments": {"agent": "describe-workbook", "args": args}})
     );
+}
+
+#[test]
+fn the_word_that_was_asked_for_is_no_suggestion() {
+    let house = house_of_kinds();
+    for (kind, name) in
+        [(Kind::Tool, "digest"), (Kind::Agent, "mailer"), (Kind::Tool, "minutes"), (Kind::Skill, "mailer")]
+    {
+        let error = help::unknown_entry(&house.view(), kind, name);
+        assert_eq!(error.did_you_mean, Vec::<String>::new(), "{error:?}");
+        assert!(error.example.is_some(), "the example says what to call instead");
+    }
+}
+
+#[test]
+fn at_the_command_line_no_message_speaks_of_mcp_tools() {
+    let (house, vault) = (house_of_kinds(), vault());
+    let (view, large) = (house.view(), vault.view());
+    let mailer = house.entry("mailer");
+    let child = json!({"text": "error: unrecognized arguments: --verbose"});
+    let errors = [
+        help::unknown_entry(&view, Kind::Tool, "digest"),
+        help::unknown_entry(&view, Kind::Agent, "mailer"),
+        help::unknown_entry(&view, Kind::Tool, "minutes"),
+        help::unknown_entry(&view, Kind::Tool, "zzz"),
+        help::unknown_entry(&view, Kind::Skill, "zzz"),
+        help::unknown_action(&view, mailer, None),
+        help::unknown_action(&view, house.entry("digest"), Some("x")),
+        help::unknown_action(&large, vault.entry("vault"), Some("zzz")),
+        help::child_usage(&view, mailer, house.action("mailer", "send-mail"), &child).unwrap(),
+        ladder::capabilities(
+            &view,
+            &Request { name: Some("minutes".into()), action: Some("x".into()), ..Request::default() },
+        )
+        .unwrap_err(),
+        ladder::capabilities(&view, &Request { name: Some("twin".into()), ..Request::default() }).unwrap_err(),
+    ];
+    for error in errors {
+        let typed = error.typed.as_ref().expect("it has words of its own");
+        for word in ["run_tool", "run_agent", "capabilities", "get_skill", "`action`", "`kind`", "`schema`", "{"] {
+            assert!(!typed.contains(word), "{typed}");
+        }
+        assert_ne!(*typed, error.message);
+    }
+}
+
+/// One of each kind, and a name that two kinds have.
+fn house_of_kinds() -> House {
+    let mailer =
+        tool("mailer", "Sends mail.").has(action("send-mail", "Sends one.")).has(action("list-mails", "Lists."));
+    let twin = tool("twin", "One.").alone(Vec::new());
+    let agents = [agent("digest", "Digests.").alone(Vec::new()), agent("twin", "Other.").alone(Vec::new())];
+    let entries = [mailer, twin].into_iter().chain(agents).collect();
+    House::new(entries, vec![skill("minutes", "How minutes are taken.")])
 }

@@ -9,7 +9,7 @@ use std::time::Duration;
 use gatelatch_manifest::diagnostic::{Diagnostic, Position, Severity};
 use gatelatch_manifest::document::{
     ActionManifest, ArgumentManifest, ArgumentType, EntryManifest, ExampleManifest, Kind, Limits, OutputManifest,
-    Runtime, SecretManifest, SkillManifest, UseManifest,
+    Repeat, Runtime, SecretManifest, SkillManifest, UseManifest,
 };
 use gatelatch_manifest::effect::Effect;
 use gatelatch_manifest::mend::Fix;
@@ -234,6 +234,7 @@ fn put_argument(to: &mut Writer, argument: &ArgumentManifest) {
         maximum,
         pattern,
         items,
+        repeat,
         positional,
         allow_dash,
         negatable,
@@ -249,6 +250,7 @@ fn put_argument(to: &mut Writer, argument: &ArgumentManifest) {
     to.option(maximum.as_ref(), put_number);
     to.option(pattern.as_deref(), Writer::text);
     to.option(items.as_ref(), put_value);
+    to.option(repeat.as_ref(), |to, repeat| to.byte(of_repeat(*repeat)));
     to.flag(*positional);
     to.flag(*allow_dash);
     to.flag(*negatable);
@@ -267,6 +269,7 @@ fn take_argument(from: &mut Reader<'_>) -> Option<ArgumentManifest> {
         maximum: from.option(take_number)?,
         pattern: from.option(Reader::text)?,
         items: from.option(take_value)?,
+        repeat: from.option(|from| repeat(from.byte()?))?,
         positional: from.flag()?,
         allow_dash: from.flag()?,
         negatable: from.flag()?,
@@ -385,6 +388,17 @@ fn effect(byte: u8) -> Option<Effect> {
 
 fn of_type(kind: ArgumentType) -> u8 {
     ArgumentType::ALL.iter().position(|known| *known == kind).and_then(|at| u8::try_from(at).ok()).unwrap_or(u8::MAX)
+}
+
+fn of_repeat(repeat: Repeat) -> u8 {
+    match repeat {
+        Repeat::Name => 0,
+        Repeat::Value => 1,
+    }
+}
+
+fn repeat(byte: u8) -> Option<Repeat> {
+    Repeat::ALL.into_iter().find(|repeat| of_repeat(*repeat) == byte)
 }
 
 fn of_runtime(runtime: Runtime) -> u8 {

@@ -53,6 +53,7 @@ actions:
       - {name: max-results, type: integer}
       - {name: deep, type: boolean, negatable: true}
       - {name: tags, type: array}
+      - {name: label, type: array, repeat: name}
       - {name: from, type: string, positional: true}
       - {name: to, type: string, positional: true, allow_dash: true}
 ";
@@ -61,11 +62,10 @@ actions:
 async fn arguments_reach_the_program_one_element_each() {
     let stage = Stage::shell(r#"printf '%s\n' "$@""#, WITH_ARGUMENTS);
     let args = json!({
-        "to": "-rf", "from": "a b", "tags": ["x y", "--z"], "deep": false, "max-results": -3, "name": "$(id); `id`",
+        "to": "-rf", "from": "a b", "tags": ["x y", "--z"], "label": ["l m", "-n"], "deep": false, "max-results": -3, "name": "$(id); `id`",
     });
     let done = stage.run(Some("show-all"), &args).await.unwrap();
-    let expected =
-        "show-all\n--name\n$(id); `id`\n--max-results=-3\n--no-deep\n--tags\n[\"x y\",\"--z\"]\n--\na b\n-rf";
+    let expected = "show-all\n--name\n$(id); `id`\n--max-results=-3\n--no-deep\n--tags\n[\"x y\",\"--z\"]\n--label\nl m\n--label=-n\n--\na b\n-rf";
     assert_eq!(done.value, json!({ "text": expected }));
     assert_eq!((done.exit_code, done.stdout_bytes), (0, expected.len() as u64 + 1));
 }

@@ -6,7 +6,7 @@
 
 use serde_json::{Map, Value};
 
-use super::super::judgement::Judgement;
+use super::super::judgement::{Judgement, Unread};
 use super::super::{CONFIRMED, PLAIN};
 
 /// What a rule says.
@@ -203,9 +203,7 @@ impl Merged {
                     merge_rules(&mut merged.permission, value.as_object().unwrap_or(&Map::new()), &layer.source);
                 }
                 Content::Unread(why) => {
-                    judgement
-                        .notes
-                        .push(format!("{} was not read ({why}); its rules are not considered", layer.source));
+                    judgement.unread.push(Unread { source: layer.source.clone(), why: why.clone() });
                 }
             }
         }
@@ -459,7 +457,7 @@ mod tests {
     fn a_source_that_cannot_be_read_is_told() {
         let broken = Layer { source: "/x.json".to_owned(), content: Content::Unread("line 1".to_owned()) };
         assert_eq!(
-            judge(&[connected(), broken], "gatelatch").notes,
+            judge(&[connected(), broken], "gatelatch").unread.iter().map(ToString::to_string).collect::<Vec<_>>(),
             ["/x.json was not read (line 1); its rules are not considered"]
         );
     }

@@ -516,7 +516,13 @@ fn rules_elsewhere_that_let_a_confirmed_tool_through_are_warned_of() {
 fn another_configuration_that_cannot_be_read_is_noted_and_does_not_stop_the_plan() {
     let bench = holding("{}");
     bench.write("project/opencode.json", "{ broken");
-    assert!(bench.plan().notes.iter().any(|note| note.contains("project") && note.contains("line 1, column 3")));
+    assert!(
+        bench
+            .plan()
+            .to_string()
+            .lines()
+            .any(|line| line.starts_with("note: ") && line.contains("project") && line.contains("line 1, column 3"))
+    );
 }
 
 #[test]

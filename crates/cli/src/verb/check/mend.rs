@@ -24,7 +24,7 @@ use crate::settings::Settings;
 use crate::verb::load_catalog;
 
 /// How often a file is read again for what came to light when it was mended.
-const REPEATS: usize = 3;
+const REPEATS: usize = 9;
 /// How many fixes are tried one by one when all together would do harm.
 const TRIED_SINGLY: usize = 50;
 

@@ -4,7 +4,7 @@
 //! text, so that nothing is written which it would refuse. Start at [`Draft::fitted`].
 
 use gatelatch_gate::name::NameReading;
-use gatelatch_manifest::document::{ArgumentType, EntryManifest, Kind, Runtime};
+use gatelatch_manifest::document::{ArgumentType, EntryManifest, Kind, Repeat, Runtime};
 use gatelatch_manifest::effect::Effect;
 use gatelatch_manifest::read::{self, Beside};
 use gatelatch_manifest::reference::{ACTION_NAME, MOST_ARGUMENTS};
@@ -32,11 +32,13 @@ pub(crate) struct Action {
     pub(crate) arguments: Vec<Argument>,
 }
 
-/// One argument, in the manifest's own words.
+/// One argument, in the manifest's own words. Type, choices and range are those of one value, of which a repeated one
+/// takes several.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Argument {
     pub(crate) name: String,
     pub(crate) kind: ArgumentType,
+    pub(crate) repeat: Option<Repeat>,
     pub(crate) required: bool,
     pub(crate) description: Option<String>,
     pub(crate) default: Option<Value>,
@@ -77,6 +79,7 @@ impl Argument {
         Argument {
             name: name.to_owned(),
             kind: ArgumentType::String,
+            repeat: None,
             required: false,
             description: None,
             default: None,
@@ -108,17 +111,38 @@ impl Argument {
                 row.insert(key.to_owned(), value);
             }
         };
+        let choices = || (!self.choices.is_empty()).then(|| Value::from(self.choices.clone()));
         put("name", Some(self.name.clone().into()));
-        put("type", Some(self.kind.as_str().into()));
+        match self.repeat {
+            None => put("type", Some(self.kind.as_str().into())),
+            Some(repeat) => {
+                put("type", Some(ArgumentType::Array.as_str().into()));
+                put("items", Some(self.item(choices()).into()));
+                put("repeat", Some(repeat.as_str().into()));
+            }
+        }
         put("required", self.required.then_some(true.into()));
         put("positional", self.positional.then_some(true.into()));
         put("negatable", self.negatable.then_some(true.into()));
-        put("enum", (!self.choices.is_empty()).then(|| self.choices.clone().into()));
-        put("minimum", self.minimum.clone().map(Value::Number));
-        put("maximum", self.maximum.clone().map(Value::Number));
+        if self.repeat.is_none() {
+            put("enum", choices());
+            put("minimum", self.minimum.clone().map(Value::Number));
+            put("maximum", self.maximum.clone().map(Value::Number));
+        }
         put("default", self.default.clone());
         put("description", self.description.clone().map(Value::from));
         row
+    }
+
+    /// The JSON Schema of one value of a repeated argument.
+    fn item(&self, choices: Option<Value>) -> Map<String, Value> {
+        let parts = [
+            ("type", Some(Value::from(self.kind.json_type()))),
+            ("enum", choices),
+            ("minimum", self.minimum.clone().map(Value::Number)),
+            ("maximum", self.maximum.clone().map(Value::Number)),
+        ];
+        parts.into_iter().filter_map(|(key, value)| Some((key.to_owned(), value?))).collect()
     }
 
     /// The same without what may have been misunderstood.
@@ -243,7 +267,10 @@ impl Draft {
                 lines.push(Line::Comment(stub.to_owned()));
             }
             Stance::Argument(name, effect) => {
-                let why = format!("`{name}` may do more than the name says, and the strongest argument counts");
+                let why = format!(
+                    "`{name}` may do more than the name says, and the strongest argument counts; without it, strike this \
+                     out too"
+                );
                 lines.push(Line::Comment(why));
                 lines.push(Line::Pair("effect", effect.as_str().into()));
             }

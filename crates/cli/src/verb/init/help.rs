@@ -9,7 +9,7 @@ mod option;
 mod remark;
 mod usage;
 
-use gatelatch_manifest::document::ArgumentType;
+use gatelatch_manifest::document::{ArgumentType, Repeat};
 use gatelatch_manifest::lint::plain_line;
 use gatelatch_manifest::nearest::fold;
 
@@ -114,11 +114,13 @@ impl Reading {
                 commands.push(Command { name: name.to_owned(), description });
             }
         };
+        let program = self.program_before_commands();
         for item in listed {
+            let spec = program.map_or(item.spec.as_str(), |program| item.spec.trim_start_matches(program).trim_start());
             if item.text.is_empty() && item.spec.matches(',').count() > 1 {
                 // Nothing but names.
                 item.spec.split(',').filter_map(command_name).for_each(|name| add(name, None));
-            } else if let Some(name) = command_name(&item.spec) {
+            } else if let Some(name) = command_name(spec) {
                 add(name, described(&remark::without(&item.text)));
             }
         }
@@ -126,6 +128,14 @@ impl Reading {
             add(name, None);
         }
         commands
+    }
+
+    /// The program's own name where it stands before each of its commands, as yargs has it.
+    fn program_before_commands(&self) -> Option<&str> {
+        let listed = || self.layout.items.iter().filter(|item| item.section == Section::Commands);
+        let first = listed().next()?.spec.split(' ').next()?;
+        let everywhere = listed().all(|item| item.spec.split(' ').next() == Some(first) && item.spec.contains(' '));
+        (everywhere && (layout::is_script(first) || listed().count() > 1)).then_some(first)
     }
 
     fn add_positionals(&self, usage: &Usage, help: &mut Help) {
@@ -137,15 +147,13 @@ impl Reading {
         for place in places {
             let item = item_of(&place.name);
             let mut argument = Argument { positional: true, required: place.required, ..Argument::named(&place.name) };
+            argument.repeat = place.repeated.then_some(Repeat::Value);
             option::take_metavar(&place.text, &mut argument);
             if let Some(item) = item {
                 option::take_metavar(&item.spec, &mut argument);
                 remark::take(&item.text, &mut argument);
             }
             argument.required = place.required && argument.default.is_none();
-            if place.repeated {
-                help.left_out.push(LeftOut::new(&*argument.name, option::REPEATED));
-            }
             add(argument, help);
         }
         order_positionals(help);

@@ -34,8 +34,8 @@ impl Probe {
         Ok(Probe { start, env: variables(environment), folder, until: Instant::now() + ALL })
     }
 
-    /// The answer to `COMMAND… --help`; `None` where none came that reads like help.
-    pub(crate) async fn help(&self, commands: &[&str], cancelled: &CancellationToken) -> Option<String> {
+    /// The answer to `COMMAND… --help`, or why there is none that reads like help.
+    pub(crate) async fn help(&self, commands: &[&str], cancelled: &CancellationToken) -> Result<String, NoHelp> {
         let (program, before) = &self.start;
         let mut args = before.clone();
         args.extend(commands.iter().map(OsString::from));
@@ -49,10 +49,13 @@ impl Probe {
             max_stdout_bytes: MOST_BYTES,
             stderr_tail_bytes: MOST_BYTES,
         };
-        let ended = run(launch, Listeners::default(), cancelled.clone()).await.ok()?;
+        let ended = run(launch, Listeners::default(), cancelled.clone())
+            .await
+            .map_err(|error| NoHelp::NotStarted(cause(&error)))?;
         let good = match ended.ending {
             Ending::Exited(code) => code == 0,
-            Ending::Signalled(_) | Ending::TimedOut | Ending::Cancelled => return None,
+            Ending::TimedOut => return Err(NoHelp::Late),
+            Ending::Signalled(_) | Ending::Cancelled => return Err(NoHelp::Other),
         };
         let texts = [&ended.stdout, &ended.stderr_tail].map(|bytes| String::from_utf8_lossy(bytes).into_owned());
         // Who knows no `--help` often tells its usage in reply.
@@ -61,8 +64,25 @@ impl Probe {
             lower.contains("usage")
                 || (good && ["options", "commands", "arguments", "--"].iter().any(|word| lower.contains(word)))
         };
-        texts.into_iter().find(reads_like_help)
+        texts.into_iter().find(reads_like_help).ok_or(NoHelp::Other)
     }
+}
+
+/// Why there is no help.
+#[derive(Debug, thiserror::Error)]
+pub(crate) enum NoHelp {
+    #[error("could not be started ({0})")]
+    NotStarted(String),
+    #[error("gave no help in time")]
+    Late,
+    #[error("gave nothing that reads like help")]
+    Other,
+}
+
+/// What lies at the bottom of an error.
+fn cause(error: &dyn std::error::Error) -> String {
+    let last = std::iter::successors(Some(error), |error| error.source()).last();
+    last.map(ToString::to_string).unwrap_or_default()
 }
 
 /// What every program gets, and what keeps its answer plain and wide.

@@ -12,6 +12,7 @@ use gatelatch_manifest::reference::ENTRY_NAME;
 
 use super::draft::LeftOut;
 use super::help::described;
+use super::source::{self, Declaration};
 use crate::exit::UsageError;
 use crate::settings::Environment;
 
@@ -19,6 +20,9 @@ use crate::settings::Environment;
 const MOST_READ: u64 = 1 << 20;
 /// Why something that a script loads stays behind.
 const UNCOPIED: &str = "loaded by the script and not copied; copy it beside the manifest too";
+/// What a shell script lacks that reads short options only.
+const ONLY_SHORT: &str = "arguments are passed as `--name value`, which `getopts` does not read; \
+                          `gatelatch skill write-a-manifest` shows how a shell script does";
 /// How many files are copied for one script.
 const MOST_FILES: usize = 20;
 
@@ -40,6 +44,8 @@ pub(crate) struct Program {
     pub(crate) wanted: Vec<String>,
     /// What its text says of itself.
     pub(crate) summary: Option<String>,
+    /// What its text says of its options.
+    pub(crate) declared: Vec<Declaration>,
     /// Whether it looks at its arguments, so that `--help` asks it and does not run it.
     pub(crate) answers_help: bool,
     /// What the author should know.
@@ -85,6 +91,7 @@ impl Program {
             shown: name.to_owned(),
             wanted: wanted(rest)?,
             summary: None,
+            declared: Vec::new(),
             notes: Vec::new(),
         })
     }
@@ -117,9 +124,14 @@ fn script_of(
     let start = match runtime {
         Runtime::Python => interpreted(&path, &["python3", "python"], on_path),
         Runtime::Node => interpreted(&path, &["node"], on_path),
-        Runtime::Process | Runtime::Builtin => (path.clone(), Vec::new()),
+        Runtime::Process | Runtime::Builtin => as_its_first_line_says(&path, &text),
     };
-    let (files, notes) = with_siblings(&path, &file, &text, runtime);
+    let (files, mut notes) = with_siblings(&path, &file, &text, runtime);
+    let texts = files.iter().filter(|_| runtime == Runtime::Python).filter_map(|(path, _)| text_of(path));
+    let declared = texts.flat_map(|text| source::declarations(&text)).collect();
+    if runtime == Runtime::Process && text.contains("getopts") && !text.contains("--") {
+        notes.push(LeftOut::new("short options such as `-n`", ONLY_SHORT));
+    }
     let beside = if runtime == Runtime::Process { format!("./{file}") } else { file.clone() };
     Ok(Program {
         name: entry_name(file.split('.').next().unwrap_or_default()),
@@ -130,9 +142,32 @@ fn script_of(
         shown: file,
         wanted,
         summary: summary(&text, runtime),
+        declared,
         answers_help: answers_help(&text, runtime),
         notes,
     })
+}
+
+/// A script that nobody made executable yet is started as the system would start it if it were.
+fn as_its_first_line_says(path: &Path, text: &str) -> (PathBuf, Vec<OsString>) {
+    let line = text.lines().next().and_then(|line| line.strip_prefix("#!")).map(str::trim).unwrap_or_default();
+    if line.is_empty() || is_executable(path) {
+        return (path.to_owned(), Vec::new());
+    }
+    let (interpreter, argument) = line.split_once(char::is_whitespace).unwrap_or((line, ""));
+    let argument = Some(argument.trim()).filter(|argument| !argument.is_empty()).map(OsString::from);
+    (PathBuf::from(interpreter), argument.into_iter().chain([path.into()]).collect())
+}
+
+#[cfg(unix)]
+fn is_executable(path: &Path) -> bool {
+    use std::os::unix::fs::PermissionsExt;
+    std::fs::metadata(path).is_ok_and(|metadata| metadata.permissions().mode() & 0o111 != 0)
+}
+
+#[cfg(not(unix))]
+fn is_executable(_path: &Path) -> bool {
+    true
 }
 
 /// A compiled program is named where it lies: what belongs to it cannot be seen.
@@ -149,6 +184,7 @@ fn compiled(path: &Path, file: &str, wanted: Vec<String>) -> Result<Program, Usa
         shown: file.to_owned(),
         wanted,
         summary: None,
+        declared: Vec::new(),
         answers_help: true,
         notes: Vec::new(),
     })

@@ -107,6 +107,12 @@ impl Cutter {
         let opens = indent <= 2
             && (lower.starts_with("usage:") || matches!(lower.as_str(), "usage" | "synopsis" | "synopsis:"));
         let go = lower.starts_with("usage of ") && text.ends_with(':');
+        if !self.seen_usage && indent == 0 && self.done.before.is_empty() && is_bare_usage(text) {
+            self.seen_usage = true;
+            self.usage = Some(UsageLines { started: true, indent: indent + 1 });
+            self.done.usage.push(text.to_owned());
+            return true;
+        }
         if !(opens || go) {
             return false;
         }
@@ -283,6 +289,16 @@ fn section(title: &str) -> Section {
 fn is_option(text: &str) -> bool {
     let name = text.strip_prefix("--").or_else(|| text.strip_prefix('-'));
     name.is_some_and(|name| name.starts_with(|c: char| c.is_ascii_alphanumeric() || "?#[".contains(c)))
+}
+
+/// A usage line that nothing announces, as yargs begins with: `feed.js read <name>`.
+fn is_bare_usage(text: &str) -> bool {
+    is_script(text.split(' ').next().unwrap_or_default()) && (text.contains(" <") || text.contains(" ["))
+}
+
+/// Whether a word is the name of a script.
+pub(super) fn is_script(word: &str) -> bool {
+    [".js", ".mjs", ".cjs", ".ts", ".py", ".sh"].iter().any(|ending| word.ends_with(ending))
 }
 
 /// What takes commands: `{list,add}`, `COMMAND`, `<command>`.

@@ -2,7 +2,7 @@
 //!
 //! Start at [`Spec::parse`]; metavars of positional arguments are read here too, by [`take_metavar`].
 
-use gatelatch_manifest::document::ArgumentType;
+use gatelatch_manifest::document::{ArgumentType, Repeat};
 use gatelatch_manifest::reference::ARGUMENT_NAME;
 use serde_json::Value;
 
@@ -10,8 +10,6 @@ use super::super::draft::{Argument, LeftOut};
 
 /// Why an option is left out that takes two things.
 const SEVERAL: &str = "several values at once, and an argument is one";
-/// Why more than one of an argument is left out.
-pub(super) const REPEATED: &str = "more than one of it; one can be passed";
 
 /// A spec, read.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -90,26 +88,34 @@ impl Spec {
             [] => argument.kind = ArgumentType::Boolean,
             _ if self.attached => argument.kind = ArgumentType::Boolean,
             [value] if is_tuple(value) => return Err(LeftOut::new(format!("--{name}"), SEVERAL)),
-            [value] => take_metavar(value, &mut argument),
+            [value] => take_metavar(one_of_several(value), &mut argument),
             [value, more] if more.starts_with('[') => take_metavar(value, &mut argument),
             [value, range] if range == "RANGE" => take_metavar(value, &mut argument),
             _ => return Err(LeftOut::new(format!("--{name}"), SEVERAL)),
         }
         argument.negatable = argument.kind == ArgumentType::Boolean && self.negatable;
+        argument.repeat = self.repeat();
         Ok(argument)
+    }
+
+    /// How it takes several values, if it does.
+    fn repeat(&self) -> Option<Repeat> {
+        let dots = |value: &String| value.contains("...") || value.contains('…');
+        if self.values.is_empty() || self.attached {
+            return None;
+        }
+        // argparse has `TAG [TAG ...]` for values of one name. Whoever else writes dots takes the name before each.
+        if self.values.iter().any(|value| value.starts_with('[') && value.contains(" ...")) {
+            return Some(Repeat::Value);
+        }
+        (self.repeated || self.values.iter().any(dots)).then_some(Repeat::Name)
     }
 
     /// What of it a manifest cannot say.
     pub(super) fn left_out(&self) -> Option<LeftOut> {
         let name = self.longs.first()?;
-        let many = |value: &String| value.contains("...") || value.contains('…');
-        if self.attached {
-            Some(LeftOut::new(format!("--{name}=…"), "a value that is taken only behind `=`; the bare name is there"))
-        } else if !self.values.is_empty() && (self.repeated || self.values.iter().any(many)) {
-            Some(LeftOut::new(format!("--{name}"), REPEATED))
-        } else {
-            None
-        }
+        let why = "a value that is taken only behind `=`; the bare name is there";
+        self.attached.then(|| LeftOut::new(format!("--{name}=…"), why))
     }
 
     fn flag(&mut self, token: &str, single_dash: bool, negated: &mut Vec<String>, values: &mut Vec<String>) {
@@ -186,7 +192,7 @@ pub(super) fn take_metavar(text: &str, argument: &mut Argument) {
         (false, _) => Vec::new(),
     };
     let choices: Vec<&str> = choices.into_iter().map(str::trim).filter(|choice| !choice.is_empty()).collect();
-    if choices.len() > 1 {
+    if choices.len() > 1 && choices.iter().all(|choice| is_plain_choice(choice)) {
         set_choices(&choices, argument);
     } else if let Some(kind) = kind_of(inner.trim_end_matches("...").trim()) {
         argument.kind = kind;
@@ -194,6 +200,11 @@ pub(super) fn take_metavar(text: &str, argument: &mut Argument) {
         // Named it takes a word, while a boolean of a manifest is the bare name.
         set_choices(&["true", "false"], argument);
     }
+}
+
+/// Whether a choice is a word of its own, and no piece of something that bars and commas part in another way.
+fn is_plain_choice(choice: &str) -> bool {
+    choice.chars().all(|c| c.is_alphanumeric() || "-_.+:/@%".contains(c)) && !choice.contains("..")
 }
 
 /// Choices as integers where all of them are, else as text.
@@ -217,19 +228,50 @@ fn kind_of(metavar: &str) -> Option<ArgumentType> {
         "integer", "int", "ints", "n", "num", "count", "port", "limit", "uint", "int32", "int64", "uint32", "uint64",
         "pid",
     ];
+    /// Those that say it of whatever stands before them as well: `MIN_COUNT`, but not `SIZE_LIMIT`, which may be `10M`.
+    const WHOLE_LAST: [&str; 6] = ["integer", "int", "n", "num", "count", "port"];
     const REAL: [&str; 8] = ["number", "float", "float64", "double", "decimal", "seconds", "secs", "ratio"];
-    const PATH: [&str; 7] = ["path", "file", "filename", "filepath", "dir", "directory", "folder"];
+    const PATH: [&str; 10] =
+        ["path", "paths", "file", "files", "filename", "filepath", "dir", "dirs", "directory", "folder"];
+    /// Written as one word; what merely ends so may be something else, as `PROFILE` is.
+    const PATH_JOINED: [&str; 16] = [
+        "infile",
+        "outfile",
+        "inputfile",
+        "outputfile",
+        "logfile",
+        "datafile",
+        "csvfile",
+        "jsonfile",
+        "configfile",
+        "indir",
+        "outdir",
+        "workdir",
+        "datadir",
+        "logdir",
+        "srcdir",
+        "destdir",
+    ];
     let word = metavar.to_ascii_lowercase();
     let last = word.rsplit(['_', '-']).next().unwrap_or_default();
-    if WHOLE.contains(&word.as_str()) {
+    if WHOLE.contains(&word.as_str()) || WHOLE_LAST.contains(&last) {
         Some(ArgumentType::Integer)
-    } else if REAL.contains(&word.as_str()) {
+    } else if REAL.contains(&word.as_str()) || last == "float" {
         Some(ArgumentType::Number)
-    } else if PATH.contains(&word.as_str()) || ["path", "file", "dir", "directory"].contains(&last) {
+    } else if PATH.contains(&last) || PATH_JOINED.contains(&last) {
         Some(ArgumentType::Path)
     } else {
         None
     }
+}
+
+/// What stands for one value: `[TAG ...]` and `[TAG [TAG ...]]` are `TAG`.
+fn one_of_several(value: &str) -> &str {
+    if !value.contains(" ...") {
+        return value;
+    }
+    let first = value.trim_start_matches('[').split(" [").next().unwrap_or_default();
+    first.split(" ...").next().unwrap_or_default()
 }
 
 /// Several metavars in one pair of brackets: `<INTEGER INTEGER>`.

@@ -2,7 +2,7 @@
 //!
 //! Start at [`take`].
 
-use gatelatch_manifest::document::ArgumentType;
+use gatelatch_manifest::document::{ArgumentType, Repeat};
 use serde_json::{Number, Value};
 
 use super::super::draft::Argument;
@@ -16,18 +16,25 @@ pub(super) fn take(text: &str, argument: &mut Argument) {
         set_choices(&listed.iter().map(String::as_str).collect::<Vec<_>>(), argument);
     }
     let mut default = None;
-    for remark in remarks.iter().flat_map(|remark| remark.split(';')) {
-        match Remark::of(remark.trim()) {
+    for remark in remarks.iter().flat_map(|remark| parts(remark)) {
+        match Remark::of(remark) {
             Some(Remark::Default(value)) => default = Some(value),
             Some(Remark::Choices(choices)) => set_choices(&choices, argument),
             Some(Remark::Required) => argument.required = true,
             Some(Remark::Range(range)) => take_range(range, argument),
+            Some(Remark::Type(kind)) => take_type(kind, argument),
+            Some(Remark::Several) => take_several(argument),
             Some(Remark::Nothing) | None => {}
         }
     }
+    if argument.kind != ArgumentType::Boolean && argument.repeat.is_none() && says_repeated(&text) {
+        argument.repeat = Some(Repeat::Name);
+    }
     argument.description = described(text.split("\n\n").next().unwrap_or_default());
-    if let Some(default) = default {
-        take_default(default, argument);
+    match (default, default_in_prose(&text)) {
+        (Some(default), _) => take_default(default, argument),
+        (None, Some(number)) if argument.kind != ArgumentType::Boolean => take_default(number, argument),
+        (None, _) => {}
     }
 }
 
@@ -47,6 +54,10 @@ enum Remark<'t> {
     Choices(Vec<&'t str>),
     Required,
     Range(&'t str),
+    /// What one value is.
+    Type(ArgumentType),
+    /// A list of values.
+    Several,
     /// Known, and of no use in a manifest.
     Nothing,
 }
@@ -63,10 +74,14 @@ impl<'t> Remark<'t> {
             Some(Remark::Default(value))
         } else if let Some(list) = after("possible values:").or_else(|| after("choices:")).or_else(|| after("one of:"))
         {
-            Some(Remark::Choices(list.split(',').map(str::trim).filter(|choice| !choice.is_empty()).collect()))
-        } else if ["env:", "env var:", "alias:", "aliases:", "short aliases:"]
-            .iter()
-            .any(|start| lower.starts_with(start))
+            let bare = |choice: &'t str| choice.trim().trim_matches(['"', '\'', '`']);
+            Some(Remark::Choices(list.split(',').map(bare).filter(|choice| !choice.is_empty()).collect()))
+        } else if let Some(kind) = named_type(&lower) {
+            Some(Remark::Type(kind))
+        } else if lower == "array" {
+            Some(Remark::Several)
+        } else if ["boolean", "count"].contains(&lower.as_str())
+            || ["env:", "env var:", "alias:", "aliases:", "short aliases:"].iter().any(|start| lower.starts_with(start))
         {
             Some(Remark::Nothing)
         } else if lower.contains("x<") || lower.contains("x>") {
@@ -75,6 +90,68 @@ impl<'t> Remark<'t> {
             None
         }
     }
+}
+
+/// The remarks in one pair of brackets: `default: 3; 0<=x<=5`, `choices: "a", "b", default: "a"`.
+fn parts(remark: &str) -> impl Iterator<Item = &str> {
+    let at_default = |part: &str| part.find(", default:").unwrap_or(part.len());
+    let halves = move |part| -> [&str; 2] {
+        let (head, tail) = str::split_at(part, at_default(part));
+        [head.trim(), tail.trim_start_matches(',').trim()]
+    };
+    remark
+        .split(';')
+        .flat_map(halves)
+        .enumerate()
+        .filter(|(at, part)| *at == 0 || !part.is_empty())
+        .map(|(_, part)| part)
+}
+
+/// A type that stands alone in brackets, as yargs writes it behind every option.
+fn named_type(word: &str) -> Option<ArgumentType> {
+    match word {
+        "string" => Some(ArgumentType::String),
+        "number" | "float" => Some(ArgumentType::Number),
+        "integer" | "int" => Some(ArgumentType::Integer),
+        _ => None,
+    }
+}
+
+/// An option with a type of its own has a value, though its name stands alone.
+fn take_type(kind: ArgumentType, argument: &mut Argument) {
+    if matches!(argument.kind, ArgumentType::Boolean | ArgumentType::String) && argument.choices.is_empty() {
+        argument.kind = kind;
+        argument.negatable = false;
+    }
+}
+
+fn take_several(argument: &mut Argument) {
+    take_type(ArgumentType::String, argument);
+    argument.repeat.get_or_insert(Repeat::Name);
+}
+
+/// Whether a text says that an option may be given more than once.
+fn says_repeated(text: &str) -> bool {
+    const GIVEN: [&str; 10] =
+        ["given", "specified", "used", "passed", "supplied", "provided", "set", "repeated", "specify", "use"];
+    const OFTEN: [&str; 5] = ["multiple times", "more than once", "several times", "many times", "repeatedly"];
+    let lower = text.split_whitespace().collect::<Vec<_>>().join(" ").to_lowercase();
+    let given = || lower.split(|c: char| !c.is_alphabetic()).any(|word| GIVEN.contains(&word));
+    ["can be repeated", "may be repeated", "repeatable", "repeat for ", "repeat to ", "repeat it"]
+        .iter()
+        .any(|words| lower.contains(words))
+        || (OFTEN.iter().any(|words| lower.contains(words)) && given())
+}
+
+/// The number that a text ends with as its default: `how many, default 10`.
+fn default_in_prose(text: &str) -> Option<&str> {
+    let text = text.split("\n\n").next().unwrap_or_default().trim_end().trim_end_matches('.');
+    let (before, last) = text.rsplit_once([' ', '\n'])?;
+    let before = before.trim_end().to_lowercase();
+    let introduced = ["defaults to", "default", "default:", "default is", "default ="].iter().any(|words| {
+        before.strip_suffix(words).is_some_and(|rest| !rest.ends_with(|c: char| c.is_alphanumeric() || c == '-'))
+    });
+    (introduced && number(last).is_some()).then_some(last)
 }
 
 /// The text without the remarks in brackets that are understood, and those remarks.
@@ -87,7 +164,7 @@ fn without_remarks(text: &str) -> (String, Vec<String>) {
         let Some(end) = rest.get(open..).and_then(|tail| tail.find(close)).map(|end| open + end) else { break };
         let inner = rest.get(open + 1..end).unwrap_or_default().split_whitespace().collect::<Vec<_>>().join(" ");
         kept.push_str(rest.get(..open).unwrap_or_default());
-        if inner.split(';').all(|part| Remark::of(part.trim()).is_some()) {
+        if parts(&inner).all(|part| Remark::of(part).is_some()) {
             remarks.push(inner);
         } else {
             kept.push_str(rest.get(open..=end).unwrap_or_default());
@@ -148,9 +225,14 @@ fn take_range(range: &str, argument: &mut Argument) {
 fn take_default(text: &str, argument: &mut Argument) {
     let text = text.trim_matches(['"', '\'', '`']);
     let lower = text.to_ascii_lowercase();
-    let counts = !argument.name.contains("version");
+    let counts = argument.choices.is_empty() && !names_a_version(&argument.name);
     argument.default = match argument.kind {
-        _ if text.is_empty() || lower == "none" || lower == "null" => None,
+        _ if text.is_empty() || ["none", "null", "undefined", "[]"].contains(&lower.as_str()) => None,
+        // A list is written in the program's own language.
+        _ if argument.repeat.is_some() => {
+            append(&format!("default: {text}"), argument);
+            None
+        }
         ArgumentType::Boolean => match lower.as_str() {
             "true" | "on" | "yes" => Some(Value::from(true)),
             "false" | "off" | "no" => Some(Value::from(false)),
@@ -164,9 +246,13 @@ fn take_default(text: &str, argument: &mut Argument) {
             None => retyped(text, argument),
         },
         ArgumentType::Number => number(text).or_else(|| retyped(text, argument)),
-        ArgumentType::String if argument.choices.is_empty() && counts && whole(text).is_some() => {
+        ArgumentType::String if counts && whole(text).is_some() => {
             argument.kind = ArgumentType::Integer;
             whole(text).map(Value::from)
+        }
+        ArgumentType::String if counts && text.contains('.') && is_exact(text) => {
+            argument.kind = ArgumentType::Number;
+            number(text)
         }
         ArgumentType::String | ArgumentType::Path if text.contains(' ') => {
             append(&format!("default: {text}"), argument);
@@ -179,6 +265,20 @@ fn take_default(text: &str, argument: &mut Argument) {
     {
         argument.default = None;
     }
+}
+
+/// Whether what is called so may look like a number and be none: `--python 3.11`, `--since 2`.
+fn names_a_version(name: &str) -> bool {
+    const WORDS: [&str; 18] = [
+        "version", "versions", "python", "node", "ruby", "java", "php", "go", "rust", "api", "protocol", "release",
+        "since", "tls", "ssl", "http", "revision", "tag",
+    ];
+    name.split(['-', '_', '.']).any(|word| WORDS.contains(&word.to_ascii_lowercase().as_str()))
+}
+
+/// Whether a number is written as it is passed, so that `3.10` is none.
+fn is_exact(text: &str) -> bool {
+    number(text).map(|number| number.to_string()).as_deref() == Some(text)
 }
 
 fn retyped(text: &str, argument: &mut Argument) -> Option<Value> {

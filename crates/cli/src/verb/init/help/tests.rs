@@ -11,6 +11,8 @@ fn shown(help: &Help) -> String {
                 line.push_str(&format!(" {word}"));
             }
         };
+        let repeat = argument.repeat.map(|repeat| format!("repeat={}", repeat.as_str()));
+        flag(repeat.is_some(), repeat.as_deref().unwrap_or_default());
         flag(argument.positional, "positional");
         flag(argument.required, "required");
         flag(argument.negatable, "negatable");
@@ -53,6 +55,14 @@ fn argparse_is_read_with_and_without_commands() {
     check_whole("argparse-bare");
     check_command("argparse-list", "list-notes");
     check_command("argparse-add", "add-note");
+    check_command("argparse-repeated", "find-parts");
+}
+
+#[test]
+fn the_help_of_node_s_parsers_is_read() {
+    check_whole("yargs-commands");
+    check_command("yargs-one", "read");
+    check_whole("commander");
 }
 
 #[test]
@@ -97,6 +107,47 @@ fn colours_and_overstrikes_are_no_text() {
         None,
     );
     assert_eq!(shown(&help), "name string | Who");
+}
+
+#[test]
+fn choices_that_are_no_plain_words_are_no_choices() {
+    let read = |spec: &str| shown(&read(&format!("usage: x\n\nOptions:\n  {spec}  What\n"), None));
+    assert_eq!(read("--kind={a,b-c}"), "kind string enum=[\"a\",\"b-c\"] | What");
+    assert_eq!(read("--filter=[(A|C|B)...[*]]"), "filter string repeat=name | What");
+    assert_eq!(read("--range <from..to|all>"), "range string | What");
+}
+
+#[test]
+fn numbers_paths_and_words_are_told_apart_by_what_stands_for_them() {
+    let kind = |spec: &str, text: &str| {
+        let help = read(&format!("usage: x\n\nOptions:\n  {spec}  {text}\n"), None);
+        let argument = help.arguments.first().unwrap();
+        (argument.kind, argument.default.clone())
+    };
+    let none = |spec: &str| kind(spec, "What").0;
+    for spec in ["--x INT", "--x N", "--x NUM", "--x MIN_COUNT", "--x <PORT>", "--x LINE_NUM"] {
+        assert_eq!(none(spec), ArgumentType::Integer, "{spec}");
+    }
+    for spec in ["--x FLOAT", "--x <float>", "--x RATIO_FLOAT"] {
+        assert_eq!(none(spec), ArgumentType::Number, "{spec}");
+    }
+    for spec in ["--x FILE", "--x OUT_DIR", "--x INFILE", "--x PATHS", "--x <folder>"] {
+        assert_eq!(none(spec), ArgumentType::Path, "{spec}");
+    }
+    for spec in ["--x PROFILE", "--x SIZE_LIMIT", "--x ACCOUNT", "--x REPORT", "--x MOUNT", "--x X"] {
+        assert_eq!(none(spec), ArgumentType::String, "{spec}");
+    }
+    let number = |number: serde_json::Value| Some(number);
+    assert_eq!(kind("--x X", "What (default: 0)"), (ArgumentType::Integer, number(0.into())));
+    assert_eq!(kind("--x X", "What [default: 10]"), (ArgumentType::Integer, number(10.into())));
+    assert_eq!(kind("--x X", "What, defaults to 3."), (ArgumentType::Integer, number(3.into())));
+    assert_eq!(kind("--x X", "What (default: 0.5)"), (ArgumentType::Number, number(0.5.into())));
+    assert_eq!(kind("--x X", "What (default: 3.10)").0, ArgumentType::String);
+    assert_eq!(kind("--python X", "Which (default: 3.9)").0, ArgumentType::String);
+    assert_eq!(kind("--api-version X", "Which (default: 2)").0, ArgumentType::String);
+    assert_eq!(kind("--x X", "What (default: 007)").0, ArgumentType::String);
+    assert_eq!(kind("--x N", "What (default: auto)").0, ArgumentType::String);
+    assert_eq!(kind("--x N", "What (default: 1.5)"), (ArgumentType::Number, number(1.5.into())));
 }
 
 #[test]

@@ -1,0 +1,131 @@
+//! What a failed call says at the command line: JSON for a program on standard output, words for a person on standard
+//! error.
+#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "a test may")]
+
+#[path = "harness/server.rs"]
+#[allow(dead_code, reason = "each test file uses its part")]
+mod server;
+#[cfg(unix)]
+#[path = "harness/terminal.rs"]
+mod terminal;
+
+use serde_json::{Value, json};
+use server::Bench;
+
+const SEND: [&str; 9] = [
+    "run",
+    "outbox",
+    "send-message",
+    "--arg",
+    "to=ada@example.org",
+    "--arg",
+    "subject=Hi",
+    "--arg",
+    "body=s3cret-body",
+];
+
+#[test]
+fn beside_the_json_that_the_mcp_tool_gives_stand_the_words_of_the_command_line() {
+    let bench = Bench::new();
+    let calls: [(&[&str], Value, &str); 7] = [
+        (
+            &["run", "describe-workbook"],
+            json!({"tool": "describe-workbook"}),
+            "use `gatelatch agent describe-workbook`",
+        ),
+        (&["run", "outbox"], json!({"tool": "outbox"}), "`gatelatch show outbox`"),
+        (
+            &["run", "outbox", "message-send"],
+            json!({"tool": "outbox", "action": "message-send"}),
+            "did you mean send-message?",
+        ),
+        (&["run", "zzzz"], json!({"tool": "zzzz"}), "`gatelatch list` shows what there is"),
+        (
+            &["run", "read-a-workbook"],
+            json!({"tool": "read-a-workbook"}),
+            "`gatelatch skill read-a-workbook` prints its text",
+        ),
+        (
+            &["run", "xlsx", "read-sheet", "--arg", "file=a.xlsx"],
+            json!({"tool": "xlsx", "action": "read-sheet", "args": {"file": "a.xlsx"}}),
+            "`gatelatch show xlsx read-sheet` tells its arguments",
+        ),
+        (
+            &SEND,
+            json!({"tool": "outbox", "action": "send-message", "args": {"to": "ada@example.org", "subject": "Hi", "body": "s3cret-body"}}),
+            "add --confirm",
+        ),
+    ];
+    let mut server = bench.serve(&["operator"]);
+    server.initialize();
+    for (words, call, expected) in calls {
+        let (code, out, err) = bench.run(words);
+        assert_ne!(code, 0);
+        let (failed, over_mcp) = server.call("run_tool", call);
+        assert!(failed);
+        assert_eq!(serde_json::from_str::<Value>(&out).unwrap(), over_mcp, "{words:?}");
+        assert!(err.starts_with("error: ") && err.contains(expected), "{words:?}: {err}");
+        for word in ["run_tool", "run_agent", "capabilities", "get_skill", "s3cret-body"] {
+            assert!(!err.contains(word), "{words:?}: {err}");
+        }
+        let (_, one_line, again) = bench.run(&[words, &["--json"]].concat());
+        assert_eq!((one_line.lines().count(), again), (1, err), "{words:?}");
+    }
+}
+
+#[test]
+fn a_plan_that_a_human_must_agree_to_names_no_mcp_tool() {
+    let (code, out, err) = Bench::new().run(&[&SEND[..], &["--dry-run"]].concat());
+    assert_eq!(code, 0, "{out}{err}");
+    let plan: Value = serde_json::from_str(&out).unwrap();
+    assert_eq!(plan["verdict"], "approval_required");
+    assert!(plan["message"].as_str().unwrap().contains("is irreversible") && !out.contains("run_tool"), "{out}");
+}
+
+#[test]
+fn an_author_is_told_which_line_would_change_the_verdict() {
+    let bench = Bench::new();
+    bench.write(
+        "mine/tools/desk/tool.yaml",
+        "name: desk\ndescription: Works the desk.\nruntime: process\nentrypoint: echo\nactions:\n  - name: frob\n    description: Frob it.\n",
+    );
+    let (code, _, err) = bench.run(&["--catalog", "mine", "run", "desk", "frob"]);
+    assert_eq!(code, 3);
+    assert!(
+        err.contains("  help: if it changes nothing, its author adds `effect: read_only` under action `frob`"),
+        "{err}"
+    );
+    bench.write("mine/tools/other/tool.yaml", "name: other\ndescripton: x\n");
+    let (code, _, err) = bench.run(&["--catalog", "mine", "run", "other"]);
+    assert_eq!(code, 5);
+    assert!(
+        err.contains("  help: `gatelatch check` tells all that is wrong") && !err.contains("tell the human"),
+        "{err}"
+    );
+}
+
+#[test]
+fn confirm_without_a_terminal_says_why_nobody_was_asked() {
+    let (code, out, err) = Bench::new().run(&[&SEND[..], &["--confirm"]].concat());
+    assert_eq!((code, out.contains("approval_required")), (3, true), "{out}");
+    assert!(err.contains("--confirm needs a terminal") && !err.contains("add --confirm"), "{err}");
+}
+
+#[test]
+#[cfg(unix)]
+fn an_answer_that_is_not_yes_runs_nothing_and_says_so() {
+    for answer in ["no", "", "y", "yes please"] {
+        let bench = Bench::new();
+        let outbox = bench.path("outbox");
+        let bench = bench.set("OUTBOX_DIR", &outbox);
+        let (code, told) = terminal::talk(&bench, &[answer], &[&SEND[..], &["--confirm"]].concat());
+        assert_eq!(code, 3, "{told}");
+        assert!(told.trim_end().ends_with("error: nothing was run: the answer was not yes"), "`{answer}`: {told}");
+        assert!(!told.contains("add --confirm") && !outbox.exists(), "`{answer}`: {told}");
+    }
+    let bench = Bench::new();
+    let outbox = bench.path("outbox");
+    let bench = bench.set("OUTBOX_DIR", &outbox);
+    let (code, told) = terminal::talk(&bench, &["yes"], &[&SEND[..], &["--confirm"]].concat());
+    assert_eq!((code, outbox.exists()), (0, true), "{told}");
+}
