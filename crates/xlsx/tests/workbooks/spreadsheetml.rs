@@ -151,6 +151,16 @@ fn rows_and_cells_out_of_order_are_put_in_order() {
 }
 
 #[test]
+fn a_row_that_stands_twice_is_one_row() {
+    let place = tempfile::tempdir().unwrap();
+    let cells = r#"<row r="1"><c r="A1"><v>1</v></c></row><row r="1"><c r="B1"><v>2</v></c></row><row r="2"/><row r="2"><c r="A2"><v>3</v></c></row>"#;
+    xlsx(&sheet(cells)).save(place.path(), "a.xlsx");
+    assert_eq!(rows(place.path(), "a.xlsx"), json!([[1, 2], [3]]));
+    let dump = ok(place.path(), "dump", &["--path", "a.xlsx"])["text"].clone();
+    assert!(dump.as_str().unwrap().ends_with("(dims A1:B2) =====\nr1: 1 | 2\nr2: 3\n"), "{dump}");
+}
+
+#[test]
 fn prefixes_comments_instructions_and_other_encodings_make_no_difference() {
     let plain = sheet(r#"<row r="1"><c r="A1" t="inlineStr"><is><t>Zoë &lt;日本&gt;</t></is></c></row>"#);
     let wanted = json!([["Zoë <日本>"]]);
