@@ -1,6 +1,7 @@
 //! Which of the formats a file is, by what it holds and never by its name.
 
 use crate::error::Fault;
+use crate::opendocument;
 use crate::package::Package;
 use crate::spreadsheetml;
 use crate::store::Store;
@@ -59,6 +60,8 @@ fn package(package: Package) -> Result<Recognized, Fault> {
         Some(main) if main.starts_with("word/") => Err(Fault::NotAWorkbook { looks_like: "a Word document" }),
         Some(main) if main.starts_with("ppt/") => Err(Fault::NotAWorkbook { looks_like: "a PowerPoint presentation" }),
         Some(main) => Ok(Recognized::Spreadsheetml(package, main)),
+        // Google and others leave the part out that says what kind of OpenDocument file it is.
+        None if opendocument::holds_sheets(&package)? => Ok(Recognized::Opendocument(package)),
         None => Err(Fault::NotAWorkbook { looks_like: "some other zip archive" }),
     }
 }

@@ -57,6 +57,22 @@ impl Opendocument {
     }
 }
 
+/// Whether a package that does not say so holds the content of an OpenDocument spreadsheet.
+pub(crate) fn holds_sheets(package: &Package) -> Result<bool, Fault> {
+    refuse_encrypted(package)?;
+    let Some(part) = package.part("content.xml")? else { return Ok(false) };
+    let mut scanner = Scanner::new(part)?;
+    let mut in_body = false;
+    loop {
+        match scanner.next()? {
+            Token::Open(tag) if in_body => return Ok(tag.name == b"spreadsheet"),
+            Token::Open(tag) => in_body = tag.name == b"body",
+            Token::End => return Ok(false),
+            _ => {}
+        }
+    }
+}
+
 fn refuse_encrypted(package: &Package) -> Result<(), Fault> {
     let Some(part) = package.part("META-INF/manifest.xml")? else { return Ok(()) };
     let mut scanner = Scanner::new(part)?;
