@@ -7,6 +7,7 @@
 mod archive;
 mod biff;
 
+use std::collections::HashSet;
 use std::io::Cursor;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
@@ -24,7 +25,7 @@ use crate::reference::{Area, MAX_COLUMNS, MAX_ROWS, split_sheet};
 use crate::row::{Content, Row};
 use crate::serial::{Clock, Epoch};
 use crate::store::Store;
-use crate::workbook::{DefinedName, MAX_SHEETS, Sheet, SheetKind};
+use crate::workbook::{DefinedName, Listed, MAX_SHEETS, Sheet, SheetKind};
 
 /// An open workbook.
 pub(crate) struct Binary {
@@ -45,7 +46,7 @@ enum Book {
     Xlsb(Box<Xlsb<Archive>>),
 }
 
-type Opened = (Binary, Vec<Sheet>, Vec<DefinedName>);
+type Opened = (Binary, Listed);
 
 impl Binary {
     /// Opens a compound file, which is an `.xls` if it holds one's stream.
@@ -71,11 +72,15 @@ impl Binary {
     }
 
     /// Opens an `.xlsb`.
-    pub(crate) fn open_package(package: Package) -> Result<Opened, Fault> {
+    pub(crate) fn open_package(package: Package, main: &str) -> Result<Opened, Fault> {
         let complaint = Complaint::default();
-        let archive = Archive::new(package, complaint.clone())?;
+        let archive = Archive::new(package, main, complaint.clone())?;
+        let macros: HashSet<String> = archive.macro_sheets().iter().cloned().collect();
         let book: Xlsb<_> = guarded(&complaint, || Xlsb::new(archive))?;
-        let (sheets, names) = outline(&book);
+        let (mut sheets, names) = outline(&book);
+        for sheet in sheets.iter_mut().filter(|sheet| macros.contains(&sheet.title)) {
+            sheet.kind = SheetKind::MacroSheet;
+        }
         Binary::new(Book::Xlsb(Box::new(book)), sheets, names, complaint)
     }
 
@@ -84,7 +89,7 @@ impl Binary {
             return Err(Fault::too_large(format!("it lists more than {MAX_SHEETS} sheets")));
         }
         let titles = sheets.iter().map(|sheet| sheet.title.clone()).collect();
-        Ok((Binary { book, titles, complaint }, sheets, names))
+        Ok((Binary { book, titles, complaint }, Listed { sheets, names, absent: Vec::new() }))
     }
 
     /// The rows of a sheet.

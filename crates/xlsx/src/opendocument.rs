@@ -10,7 +10,7 @@ use crate::markup::{Scanner, Tag, Token};
 use crate::package::Package;
 use crate::reference::{Area, MAX_COLUMNS, MAX_ROWS, split_sheet};
 use crate::row::{Content, Row};
-use crate::workbook::{DefinedName, MAX_NAMES, MAX_SHEETS, Sheet, SheetKind};
+use crate::workbook::{DefinedName, Listed, MAX_NAMES, MAX_SHEETS, Sheet, SheetKind};
 
 /// How much text of one cell is read.
 const MAX_TEXT: usize = 1 << 20;
@@ -28,12 +28,12 @@ pub(crate) struct Opendocument {
 }
 
 impl Opendocument {
-    pub(crate) fn open(package: Package) -> Result<(Opendocument, Vec<Sheet>, Vec<DefinedName>), Fault> {
+    pub(crate) fn open(package: Package) -> Result<(Opendocument, Listed), Fault> {
         refuse_encrypted(&package)?;
         let mut outline = Outline::default();
         outline.read(Cursor::new(&package)?)?;
         let book = Opendocument { package, extents: outline.extents, cursor: None };
-        Ok((book, outline.sheets, outline.names))
+        Ok((book, Listed { sheets: outline.sheets, names: outline.names, absent: Vec::new() }))
     }
 
     /// The rows of a sheet, in order.

@@ -2,6 +2,8 @@
 
 use serde_json::json;
 
+use crate::archive::Archive;
+use crate::mutation::parts;
 use crate::sample::{at, biff, compound, place_of, record, row_of, xls, xls_stream, xlsb, xlsb_of};
 use crate::{ok, rows, run};
 
@@ -103,6 +105,43 @@ fn what_a_container_says_of_its_small_streams_may_be_wrong_where_they_are_not_ne
     file[directory + 120..directory + 124].copy_from_slice(&1_000_000u32.to_le_bytes());
     std::fs::write(place.path().join("a.xls"), file).unwrap();
     assert_eq!(rows(place.path(), "a.xls").as_array().unwrap().len(), 3);
+}
+
+#[test]
+fn the_parts_of_an_xlsb_are_found_wherever_they_lie_and_formulas_keep_their_errors() {
+    let place = tempfile::tempdir().unwrap();
+    let value = record(0x05, &[&place_of(0, 0)[..], &2.5f64.to_le_bytes()].concat());
+    // A formula that results in an error, with what a formula has behind it.
+    let error = record(0x0B, &[&place_of(1, 0)[..], &[0x2A], &[0; 10]].concat());
+    let cells = [row_of(0), value, error].concat();
+    let wanted = json!([[2.5, "#N/A"]]);
+    xlsb_of(&cells).save(place.path(), "a.xlsb");
+    assert_eq!(rows(place.path(), "a.xlsb"), wanted);
+
+    let kinds = "http://schemas.openxmlformats.org/officeDocument/2006/relationships";
+    for (kind, target, known) in [
+        ("worksheet", "/odd/Sheets/First.bin", "worksheet"),
+        ("worksheet", "Sheets/First.bin", "worksheet"),
+        ("xlMacrosheet", "Sheets/First.bin", "macrosheet"),
+    ] {
+        let mut moved = Archive::default();
+        for (name, content) in parts(&xlsb_of(&cells).bytes()) {
+            let text = String::from_utf8_lossy(&content).replace("xl/workbook.bin", "odd/book.bin");
+            moved = match name.as_str() {
+                "_rels/.rels" => moved.part(&name, text),
+                "xl/workbook.bin" => moved.part("odd/book.bin", content),
+                "xl/worksheets/sheet1.bin" => moved.part("odd/sheets/first.bin", content),
+                "xl/_rels/workbook.bin.rels" => moved.part(
+                    "odd/_rels/book.bin.rels",
+                    format!(r#"<p:Relationships><p:Relationship Target="{target}" Type="{kinds}/{kind}" Id="r1"/></p:Relationships>"#),
+                ),
+                _ => moved.part(&name.replace("xl/", "odd/"), content),
+            };
+        }
+        moved.save(place.path(), "b.xlsb");
+        assert_eq!(rows(place.path(), "b.xlsb"), wanted, "{kind} {target}");
+        assert_eq!(ok(place.path(), "list-sheets", &["--path", "b.xlsb"])["sheets"][0]["kind"], known);
+    }
 }
 
 #[test]

@@ -235,9 +235,26 @@ fn names_of_a_sheet_come_before_those_of_the_workbook() {
 #[test]
 fn a_sheet_without_its_part_is_told_and_the_others_are_read() {
     let place = tempfile::tempdir().unwrap();
-    skeleton("").save(place.path(), "a.xlsx");
-    let error = run(place.path(), "read-sheet", &["--path", "a.xlsx"]).unwrap_err();
-    assert_eq!((&error["error"], &error["sheet"]), (&json!("damaged"), &json!("One")));
+    let listed = r#"<sheets><sheet name="Gone" sheetId="7" r:id="none"/><sheet name="Bare" sheetId="8"/></sheets>
+        <definedNames><definedName name="Of_one" localSheetId="2">One!$A$1</definedName><definedName name="Of_gone" localSheetId="0">One!$A$1</definedName></definedNames>"#;
+    xlsx_with(&sheet(r#"<row r="1"><c r="A1"><v>1</v></c></row>"#), listed).save(place.path(), "a.xlsx");
+    let sheets = ok(place.path(), "list-sheets", &["--path", "a.xlsx"])["sheets"].clone();
+    assert_eq!(sheets, json!([{"title": "One", "rows": 1, "columns": 1, "visible": true, "kind": "worksheet"}]));
+    assert_eq!(rows(place.path(), "a.xlsx"), json!([[1]]));
+    let read = |args: &[&str]| run(place.path(), "read-sheet", &[&["--path", "a.xlsx"], args].concat());
+    let error = read(&["--sheet", "Gone"]).unwrap_err();
+    assert_eq!(
+        (&error["error"], &error["sheet"], &error["sheets"]),
+        (&json!("damaged"), &json!("Gone"), &json!(["One"]))
+    );
+    // A name that holds on one sheet alone counts the sheets that are listed.
+    assert_eq!(read(&["--range", "Of_one", "--sheet", "One"]).unwrap()["rows"], json!([[1]]));
+    assert_eq!(read(&["--range", "Of_gone"]).unwrap_err()["error"], "bad_range");
+    // Where no sheet has a part, nothing is left to read.
+    skeleton("").save(place.path(), "b.xlsx");
+    let error = run(place.path(), "list-sheets", &["--path", "b.xlsx"]).unwrap_err();
+    assert_eq!(error["error"], "damaged");
+    assert!(error["message"].as_str().unwrap().contains("lists sheets"), "{error}");
 }
 
 #[test]
