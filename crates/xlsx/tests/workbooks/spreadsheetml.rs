@@ -85,6 +85,19 @@ fn a_number_that_json_would_round_is_text_and_said_so() {
 }
 
 #[test]
+fn the_range_of_a_column_keeps_every_digit_and_leaves_out_what_is_no_number() {
+    let place = tempfile::tempdir().unwrap();
+    let rows: String =
+        ["9007199254740993", "-2", "1E+400", "0.5"].map(|digits| format!("<row><c><v>{digits}</v></c></row>")).concat();
+    xlsx(&sheet(&rows)).save(place.path(), "a.xlsx");
+    let column = ok(place.path(), "describe", &["--path", "a.xlsx"])["columns"][0].clone();
+    assert_eq!((&column["minimum"], &column["maximum"]), (&json!(-2), &json!("9007199254740993")));
+    xlsx(&sheet("<row><c><v>1E+400</v></c></row>")).save(place.path(), "b.xlsx");
+    let column = ok(place.path(), "describe", &["--path", "b.xlsx"])["columns"][0].clone();
+    assert_eq!((&column["type"], column.get("maximum")), (&json!("number"), None));
+}
+
+#[test]
 fn shared_strings_are_found_rich_ones_joined_and_pronunciations_left_out() {
     let strings = r#"<sst count="99999999" uniqueCount="99999999"><si><t>plain</t></si><si/><si><t xml:space="preserve"> kept </t></si>
         <si><r><rPr><b/></rPr><t>ri</t></r><r><t xml:space="preserve">ch </t></r><r><t>text</t></r></si>
