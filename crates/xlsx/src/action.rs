@@ -50,6 +50,11 @@ impl Book {
         self.workbook.sheets.iter().map(|sheet| sheet.title.clone()).collect()
     }
 
+    /// As many titles as an error names.
+    fn named_titles(&self) -> Vec<String> {
+        self.workbook.sheets.iter().take(MAX_NAMED).map(|sheet| sheet.title.clone()).collect()
+    }
+
     fn title(&self, sheet: usize) -> &str {
         &self.workbook.sheets[sheet].title
     }
@@ -87,6 +92,12 @@ impl Book {
                 sheet: name.to_owned(),
                 kind: sheets[sheet].kind.as_str(),
                 sheets: self.worksheets(None)?.into_iter().map(|sheet| self.title(sheet).to_owned()).collect(),
+            }),
+            None if self.workbook.absent.iter().any(|title| title == name) => Err(XlsxError::Sheet {
+                path: self.shown.clone(),
+                sheet: name.to_owned(),
+                sheets: self.named_titles(),
+                fault: Fault::damaged("the sheet's part is missing"),
             }),
             None => Err(XlsxError::NoSuchSheet {
                 path: self.shown.clone(),
@@ -201,9 +212,7 @@ impl Book {
 
     /// A fault of one sheet, with the names that the caller knows.
     fn sheet_error(&self, sheet: usize) -> impl Fn(Fault) -> XlsxError + use<> {
-        let (path, sheet) = (self.shown.clone(), self.title(sheet).to_owned());
-        let sheets: Vec<String> =
-            self.workbook.sheets.iter().take(MAX_NAMED).map(|sheet| sheet.title.clone()).collect();
+        let (path, sheet, sheets) = (self.shown.clone(), self.title(sheet).to_owned(), self.named_titles());
         move |fault| XlsxError::Sheet { path: path.clone(), sheet: sheet.clone(), sheets: sheets.clone(), fault }
     }
 }

@@ -7,6 +7,7 @@
 mod archive;
 mod biff;
 
+use std::collections::HashSet;
 use std::io::Cursor;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
@@ -15,6 +16,7 @@ use calamine::{
 };
 
 use archive::{Archive, Complaint};
+use biff::Places;
 
 use crate::compound::{Compound, wrap};
 use crate::error::Fault;
@@ -23,7 +25,7 @@ use crate::reference::{Area, MAX_COLUMNS, MAX_ROWS, split_sheet};
 use crate::row::{Content, Row};
 use crate::serial::{Clock, Epoch};
 use crate::store::Store;
-use crate::workbook::{DefinedName, MAX_SHEETS, Sheet, SheetKind};
+use crate::workbook::{DefinedName, Listed, MAX_SHEETS, Sheet, SheetKind};
 
 /// An open workbook.
 pub(crate) struct Binary {
@@ -33,12 +35,18 @@ pub(crate) struct Binary {
 }
 
 enum Book {
-    /// Held whole, with the sheet that was asked for last.
-    Xls(Box<Xls<Cursor<Vec<u8>>>>, Option<(usize, Range<Data>)>),
+    /// Held whole.
+    Xls {
+        book: Box<Xls<Cursor<Vec<u8>>>>,
+        /// The sheet that was asked for last.
+        held: Option<(usize, Range<Data>)>,
+        /// Where the cells of each sheet lie.
+        places: Vec<Places>,
+    },
     Xlsb(Box<Xlsb<Archive>>),
 }
 
-type Opened = (Binary, Vec<Sheet>, Vec<DefinedName>);
+type Opened = (Binary, Listed);
 
 impl Binary {
     /// Opens a compound file, which is an `.xls` if it holds one's stream.
@@ -56,19 +64,23 @@ impl Binary {
             return Err(Fault::NotAWorkbook { looks_like });
         };
         drop(compound);
-        biff::make_safe(&mut stream)?;
+        let places = biff::make_safe(&mut stream)?;
         let complaint = Complaint::default();
         let book: Xls<_> = guarded(&complaint, || Xls::new(Cursor::new(wrap("Workbook", stream))))?;
         let (sheets, names) = outline(&book);
-        Binary::new(Book::Xls(Box::new(book), None), sheets, names, complaint)
+        Binary::new(Book::Xls { book: Box::new(book), held: None, places }, sheets, names, complaint)
     }
 
     /// Opens an `.xlsb`.
-    pub(crate) fn open_package(package: Package) -> Result<Opened, Fault> {
+    pub(crate) fn open_package(package: Package, main: &str) -> Result<Opened, Fault> {
         let complaint = Complaint::default();
-        let archive = Archive::new(package, complaint.clone())?;
+        let archive = Archive::new(package, main, complaint.clone())?;
+        let macros: HashSet<String> = archive.macro_sheets().iter().cloned().collect();
         let book: Xlsb<_> = guarded(&complaint, || Xlsb::new(archive))?;
-        let (sheets, names) = outline(&book);
+        let (mut sheets, names) = outline(&book);
+        for sheet in sheets.iter_mut().filter(|sheet| macros.contains(&sheet.title)) {
+            sheet.kind = SheetKind::MacroSheet;
+        }
         Binary::new(Book::Xlsb(Box::new(book)), sheets, names, complaint)
     }
 
@@ -77,7 +89,7 @@ impl Binary {
             return Err(Fault::too_large(format!("it lists more than {MAX_SHEETS} sheets")));
         }
         let titles = sheets.iter().map(|sheet| sheet.title.clone()).collect();
-        Ok((Binary { book, titles, complaint }, sheets, names))
+        Ok((Binary { book, titles, complaint }, Listed { sheets, names, absent: Vec::new() }))
     }
 
     /// The rows of a sheet.
@@ -85,7 +97,7 @@ impl Binary {
         let title = self.titles.get(sheet).map(String::as_str).unwrap_or_default();
         let complaint = &self.complaint;
         match &mut self.book {
-            Book::Xls(book, held) => {
+            Book::Xls { book, held, places } => {
                 if held.as_ref().is_none_or(|(held, _)| *held != sheet) {
                     // The one before goes first, so that two are never held.
                     *held = None;
@@ -94,7 +106,11 @@ impl Binary {
                 match held {
                     Some((_, range)) => {
                         let (row, column) = range.start().unwrap_or_default();
-                        Ok(BinaryRows::Xls { rows: Box::new(range.rows()), row, column })
+                        // Of sheets with one title calamine gives the last.
+                        let given = self.titles.iter().rposition(|other| other == title);
+                        let places = given.and_then(|given| places.get(given));
+                        let places = places.ok_or_else(|| Fault::damaged("a sheet went away"))?;
+                        Ok(BinaryRows::Xls { rows: Box::new(range.rows()), row, column, places })
                     }
                     None => Err(Fault::damaged("a sheet went away")),
                 }
@@ -185,6 +201,7 @@ pub(crate) enum BinaryRows<'a> {
         /// Where the next row begins.
         row: u32,
         column: u32,
+        places: &'a Places,
     },
     Xlsb {
         next: Box<dyn FnMut() -> Result<Option<Owned>, Fault> + 'a>,
@@ -198,7 +215,7 @@ impl BinaryRows<'_> {
     /// Reads the next row that has cells; `false` at the end.
     pub(crate) fn next(&mut self, row: &mut Row) -> Result<bool, Fault> {
         match self {
-            BinaryRows::Xls { rows, row: number, column } => next_of_range(rows, number, *column, row),
+            BinaryRows::Xls { rows, row: number, column, places } => next_of_range(rows, number, *column, places, row),
             BinaryRows::Xlsb { next, ahead, last } => next_of_cells(next, ahead, last, row),
         }
     }
@@ -208,13 +225,14 @@ fn next_of_range(
     rows: &mut dyn Iterator<Item = &[Data]>,
     number: &mut u32,
     first_column: u32,
+    places: &Places,
     row: &mut Row,
 ) -> Result<bool, Fault> {
     for cells in rows {
-        row.restart(*number);
+        row.restart(places.row(*number));
         *number += 1;
         for (column, data) in (first_column..).zip(cells) {
-            push(row, column, data)?;
+            push(row, places.column(column), data)?;
         }
         if !row.cells.is_empty() {
             return Ok(true);

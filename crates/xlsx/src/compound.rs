@@ -47,10 +47,11 @@ impl Compound {
             Compound { store, sector, fat: Vec::new(), small_fat: Vec::new(), small: Vec::new(), entries: Vec::new() };
         compound.read_fat(&header, word(68))?;
         compound.read_directory(word(48))?;
-        let small_fat = compound.chain(word(60), u64::from(word(64)).saturating_mul(sector))?;
+        // Writers get the sizes of what holds the small streams wrong; whether one is whole is seen when it is read.
+        let small_fat = compound.follow(word(60), u64::from(word(64)).saturating_mul(sector).min(MAX_STREAM))?;
         compound.small_fat = words(&small_fat);
         if let Some((start, size)) = compound.entries.first().map(|root| (root.start, root.size)) {
-            compound.small = compound.chain(start, size)?;
+            compound.small = compound.follow(start, size.min(MAX_STREAM))?;
         }
         Ok(compound)
     }

@@ -1,8 +1,9 @@
 //! Which of the formats a file is, by what it holds and never by its name.
 
 use crate::error::Fault;
+use crate::opendocument;
 use crate::package::Package;
-use crate::spreadsheetml;
+use crate::relations;
 use crate::store::Store;
 
 /// A file that is a workbook.
@@ -11,8 +12,8 @@ pub(crate) enum Recognized {
     Spreadsheetml(Package, String),
     /// `.ods`
     Opendocument(Package),
-    /// `.xlsb`
-    BinaryPackage(Package),
+    /// `.xlsb`, with the name of its main part.
+    BinaryPackage(Package, String),
     /// A compound file: `.xls`, unless it turns out to be something else.
     Compound,
 }
@@ -54,11 +55,13 @@ fn package(package: Package) -> Result<Recognized, Fault> {
             _ => Err(Fault::NotAWorkbook { looks_like: "another kind of OpenDocument file or a book" }),
         };
     }
-    match spreadsheetml::main_part(&package)? {
-        Some(main) if main.ends_with(".bin") => Ok(Recognized::BinaryPackage(package)),
+    match relations::main_part(&package)? {
+        Some(main) if main.ends_with(".bin") => Ok(Recognized::BinaryPackage(package, main)),
         Some(main) if main.starts_with("word/") => Err(Fault::NotAWorkbook { looks_like: "a Word document" }),
         Some(main) if main.starts_with("ppt/") => Err(Fault::NotAWorkbook { looks_like: "a PowerPoint presentation" }),
         Some(main) => Ok(Recognized::Spreadsheetml(package, main)),
+        // Google and others leave the part out that says what kind of OpenDocument file it is.
+        None if opendocument::holds_sheets(&package)? => Ok(Recognized::Opendocument(package)),
         None => Err(Fault::NotAWorkbook { looks_like: "some other zip archive" }),
     }
 }

@@ -17,6 +17,7 @@ mod number_format;
 mod opendocument;
 mod package;
 mod reference;
+mod relations;
 pub mod roots;
 mod row;
 mod serial;

@@ -10,7 +10,7 @@ use crate::markup::{Scanner, Tag, Token};
 use crate::package::Package;
 use crate::reference::{Area, MAX_COLUMNS, MAX_ROWS, split_sheet};
 use crate::row::{Content, Row};
-use crate::workbook::{DefinedName, MAX_NAMES, MAX_SHEETS, Sheet, SheetKind};
+use crate::workbook::{DefinedName, Listed, MAX_NAMES, MAX_SHEETS, Sheet, SheetKind};
 
 /// How much text of one cell is read.
 const MAX_TEXT: usize = 1 << 20;
@@ -28,12 +28,12 @@ pub(crate) struct Opendocument {
 }
 
 impl Opendocument {
-    pub(crate) fn open(package: Package) -> Result<(Opendocument, Vec<Sheet>, Vec<DefinedName>), Fault> {
+    pub(crate) fn open(package: Package) -> Result<(Opendocument, Listed), Fault> {
         refuse_encrypted(&package)?;
         let mut outline = Outline::default();
         outline.read(Cursor::new(&package)?)?;
         let book = Opendocument { package, extents: outline.extents, cursor: None };
-        Ok((book, outline.sheets, outline.names))
+        Ok((book, Listed { sheets: outline.sheets, names: outline.names, absent: Vec::new() }))
     }
 
     /// The rows of a sheet, in order.
@@ -54,6 +54,22 @@ impl Opendocument {
     /// The smallest area that holds every cell of a sheet that holds something.
     pub(crate) fn extent(&self, sheet: usize) -> Option<Area> {
         self.extents.get(sheet).copied().flatten()
+    }
+}
+
+/// Whether a package that does not say so holds the content of an OpenDocument spreadsheet.
+pub(crate) fn holds_sheets(package: &Package) -> Result<bool, Fault> {
+    refuse_encrypted(package)?;
+    let Some(part) = package.part("content.xml")? else { return Ok(false) };
+    let mut scanner = Scanner::new(part)?;
+    let mut in_body = false;
+    loop {
+        match scanner.next()? {
+            Token::Open(tag) if in_body => return Ok(tag.name == b"spreadsheet"),
+            Token::Open(tag) => in_body = tag.name == b"body",
+            Token::End => return Ok(false),
+            _ => {}
+        }
     }
 }
 

@@ -86,11 +86,6 @@ impl Package {
         self.parts.contains_key(&normal(name))
     }
 
-    /// The names of all parts, normalised, in no order.
-    pub(crate) fn names(&self) -> impl Iterator<Item = &str> {
-        self.parts.keys().map(String::as_str)
-    }
-
     /// Opens a part for reading; `None` when there is none of that name.
     pub(crate) fn part(&self, name: &str) -> Result<Option<Part>, Fault> {
         let name = normal(name);

@@ -19,6 +19,11 @@ pub(crate) struct Span {
     to: u32,
 }
 
+/// Whether a text is nothing but white space, the separators of teleprinters among it, which only Unicode leaves out.
+pub(crate) fn is_blank(text: &str) -> bool {
+    text.chars().all(|letter| letter.is_whitespace() || matches!(letter, '\u{1c}'..='\u{1f}'))
+}
+
 /// What a cell holds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Content {
@@ -215,7 +220,7 @@ impl Row {
     pub(crate) fn is_blank(&self, cell: &Cell, shared: &impl Shared) -> bool {
         match cell.content {
             Content::Empty => true,
-            Content::Text(_) => self.show(cell, shared).trim().is_empty(),
+            Content::Text(_) => is_blank(self.show(cell, shared)),
             Content::Shared(index) => shared.is_blank(index),
             Content::Number(_) | Content::Precise(_) | Content::Bool(_) | Content::Error(_) | Content::Moment(..) => {
                 false

@@ -3,8 +3,9 @@
 //! Owns the calendar and the leap day of 1900 that never was. Knows nothing of number formats beyond [`Clock`].
 
 /// From which day a workbook counts.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) enum Epoch {
+    #[default]
     /// Day 1 is 1900-01-01, and day 60 is a 29 February that no calendar has.
     From1900,
     /// Day 0 is 1904-01-01.
@@ -130,11 +131,22 @@ pub(crate) fn push_clock(out: &mut String, text: &str) -> Option<Moment> {
     push_duration(out, days)
 }
 
-/// Appends an ISO 8601 text, a fraction of a second with six digits or, when it is nothing, without it.
+/// Appends an ISO 8601 text, a time with its seconds, a fraction of a second with six digits or, when it is nothing,
+/// without it.
 pub(crate) fn push_iso(out: &mut String, text: &str) {
-    let (whole, rest) = match text.split_once(['.', ',']) {
-        Some(parts) if !text.contains('P') => parts,
-        _ => return out.push_str(text),
+    if text.contains('P') {
+        return out.push_str(text);
+    }
+    let clock = text.find('T').map_or(0, |at| at + 1);
+    // `08:30`, and nothing but a zone behind it.
+    let end = clock + text[clock..].bytes().take_while(|byte| byte.is_ascii_digit() || *byte == b':').count();
+    let is_short = end - clock == 5 && text.as_bytes()[clock + 2] == b':';
+    let Some((whole, rest)) = text.split_once(['.', ',']).filter(|_| !is_short) else {
+        out.push_str(&text[..end]);
+        if is_short {
+            out.push_str(":00");
+        }
+        return out.push_str(&text[end..]);
     };
     let digits = rest.bytes().take_while(u8::is_ascii_digit).count();
     let fraction = format!("{:0<6}", &rest[..digits.min(6)]);
@@ -256,6 +268,10 @@ mod tests {
             ("2021-01-01T10:10:10.000000000", "2021-01-01T10:10:10"),
             ("2021-01-01T10:10:10.5Z", "2021-01-01T10:10:10.500000Z"),
             ("10:10:10,25", "10:10:10.250000"),
+            ("08:30", "08:30:00"),
+            ("2021-01-01T08:30", "2021-01-01T08:30:00"),
+            ("2021-01-01T08:30+02:00", "2021-01-01T08:30:00+02:00"),
+            ("2021-01-01T08:30:15+02:00", "2021-01-01T08:30:15+02:00"),
             ("PT0.5S", "PT0.5S"),
         ] {
             let mut out = String::new();

@@ -9,14 +9,15 @@ mod sheet;
 mod strings;
 mod styles;
 
-use std::collections::{HashMap, HashSet};
+use std::collections::HashSet;
 
 use crate::error::Fault;
 use crate::markup::{Scanner, Token};
 use crate::package::Package;
 use crate::reference::Area;
+use crate::relations::{Relations, folder};
 use crate::serial::Epoch;
-use crate::workbook::{DefinedName, MAX_NAMES, MAX_SHEETS, Sheet, SheetKind};
+use crate::workbook::{DefinedName, Listed, MAX_NAMES, MAX_SHEETS, Sheet, SheetKind};
 
 pub(crate) use sheet::SheetRows;
 use strings::Strings;
@@ -28,8 +29,8 @@ const MAX_TEXT: usize = 1 << 20;
 /// An open workbook.
 pub(crate) struct Spreadsheetml {
     package: Package,
-    /// The part of each sheet; `None` where the workbook names a sheet and no part for it.
-    parts: Vec<Option<String>>,
+    /// The part of each sheet.
+    parts: Vec<String>,
     epoch: Epoch,
     styles_part: Option<String>,
     strings_part: Option<String>,
@@ -40,7 +41,7 @@ pub(crate) struct Spreadsheetml {
 
 impl Spreadsheetml {
     /// The workbook whose main part is `main`.
-    pub(crate) fn open(package: Package, main: &str) -> Result<(Spreadsheetml, Vec<Sheet>, Vec<DefinedName>), Fault> {
+    pub(crate) fn open(package: Package, main: &str) -> Result<(Spreadsheetml, Listed), Fault> {
         let relations = Relations::of(&package, main)?;
         let outline = Outline::read(&package, main, &relations)?;
         let folder = folder(main);
@@ -62,7 +63,7 @@ impl Spreadsheetml {
             strings: None,
             package,
         };
-        Ok((book, outline.sheets, outline.names))
+        Ok((book, Listed { sheets: outline.sheets, names: outline.names, absent: outline.absent }))
     }
 
     /// The rows of a sheet. Those of a sheet that is not in order are gathered and sorted when asked for.
@@ -89,92 +90,21 @@ impl Spreadsheetml {
     }
 
     fn scanner(&self, sheet: usize) -> Result<Scanner, Fault> {
-        let part = self.parts.get(sheet).and_then(Option::as_deref);
-        let part = part.map(|part| self.package.part(part)).transpose()?.flatten();
-        Scanner::new(part.ok_or_else(|| Fault::damaged("the sheet's part is missing"))?)
+        let part = self.parts.get(sheet).map(|part| self.package.part(part)).transpose()?.flatten();
+        Scanner::new(part.ok_or_else(|| Fault::damaged("the sheet's part went away"))?)
     }
-}
-
-/// The main part of a package of this kind, by the package's own relationships, else by its usual name.
-pub(crate) fn main_part(package: &Package) -> Result<Option<String>, Fault> {
-    let relations = Relations::of(package, "")?;
-    let named = relations.first("officeDocument").map(str::to_owned);
-    Ok(named.filter(|part| package.has(part)).or_else(|| {
-        ["xl/workbook.xml", "xl/workbook.bin"].into_iter().find(|part| package.has(part)).map(str::to_owned)
-    }))
-}
-
-fn folder(part: &str) -> &str {
-    &part[..part.rfind('/').map_or(0, |slash| slash + 1)]
-}
-
-/// What a part points at: identifier, the last word of the kind, the part's name.
-struct Relations {
-    targets: HashMap<String, (String, String)>,
-    order: Vec<String>,
-}
-
-impl Relations {
-    fn of(package: &Package, part: &str) -> Result<Relations, Fault> {
-        let (folder, name) = (folder(part), &part[folder(part).len()..]);
-        let mut relations = Relations { targets: HashMap::new(), order: Vec::new() };
-        let Some(part) = package.outline_part(&format!("{folder}_rels/{name}.rels"))? else { return Ok(relations) };
-        let mut scanner = Scanner::new(part)?;
-        loop {
-            match scanner.next()? {
-                Token::Open(tag) if tag.name == b"Relationship" => {
-                    // What lies outside the package is not ours to open.
-                    if tag.attribute(b"TargetMode") == Some(b"External") {
-                        continue;
-                    }
-                    let (Some(id), Some(kind), Some(target)) =
-                        (tag.text(b"Id")?, tag.text(b"Type")?, tag.text(b"Target")?)
-                    else {
-                        continue;
-                    };
-                    let kind = kind.rsplit('/').next().unwrap_or_default().to_owned();
-                    relations.order.push(id.clone());
-                    relations.targets.insert(id, (kind, resolve(folder, &target)));
-                    if relations.order.len() > MAX_NAMES {
-                        return Err(Fault::too_large(format!("it lists more than {MAX_NAMES} relationships")));
-                    }
-                }
-                Token::End => return Ok(relations),
-                _ => {}
-            }
-        }
-    }
-
-    fn first(&self, kind: &str) -> Option<&str> {
-        let mut found = self.order.iter().filter_map(|id| self.targets.get(id));
-        found.find(|(found, _)| found == kind).map(|(_, target)| target.as_str())
-    }
-}
-
-/// The name of a part as seen from a folder of the package.
-fn resolve(folder: &str, target: &str) -> String {
-    let target = target.replace('\\', "/");
-    let whole = match target.strip_prefix('/') {
-        Some(absolute) => absolute.to_owned(),
-        None => format!("{folder}{target}"),
-    };
-    let mut parts: Vec<&str> = Vec::new();
-    for piece in whole.split('/') {
-        match piece {
-            "" | "." => {}
-            ".." => {
-                parts.pop();
-            }
-            piece => parts.push(piece),
-        }
-    }
-    parts.join("/")
 }
 
 /// What the main part says.
+#[derive(Default)]
 struct Outline {
     sheets: Vec<Sheet>,
-    parts: Vec<Option<String>>,
+    /// The part of each of them.
+    parts: Vec<String>,
+    /// The titles of sheets that have no part: there is nothing to read.
+    absent: Vec<String>,
+    /// For each sheet that is listed its place among those that have a part.
+    places: Vec<Option<usize>>,
     /// The parts again, to find one that two sheets name.
     seen: HashSet<String>,
     names: Vec<DefinedName>,
@@ -185,13 +115,7 @@ impl Outline {
     fn read(package: &Package, main: &str, relations: &Relations) -> Result<Outline, Fault> {
         let part = package.outline_part(main)?.ok_or_else(|| Fault::damaged(format!("part `{main}` is missing")))?;
         let mut scanner = Scanner::new(part)?;
-        let mut outline = Outline {
-            sheets: Vec::new(),
-            parts: Vec::new(),
-            seen: HashSet::new(),
-            names: Vec::new(),
-            epoch: Epoch::From1900,
-        };
+        let mut outline = Outline::default();
         loop {
             // A name's text follows its tag, so what the tag says is kept aside first.
             let name = match scanner.next()? {
@@ -203,10 +127,12 @@ impl Outline {
                     continue;
                 }
                 Token::Open(tag) if tag.name == b"sheet" => {
+                    let id = tag.text(b"id")?;
+                    let target = id.as_deref().and_then(|id| relations.target(id));
                     outline.add_sheet(
                         tag.text(b"name")?.unwrap_or_default(),
                         tag.attribute(b"state"),
-                        tag.text(b"id")?.and_then(|id| relations.targets.get(&id)),
+                        target.filter(|(_, part)| package.has(part)),
                     )?;
                     continue;
                 }
@@ -214,7 +140,7 @@ impl Outline {
                     let sheet = tag.text(b"localSheetId")?.and_then(|sheet| sheet.parse().ok());
                     DefinedName { name: tag.text(b"name")?.unwrap_or_default(), sheet, refers_to: String::new() }
                 }
-                Token::End => return Ok(outline),
+                Token::End => return outline.finished(main),
                 _ => continue,
             };
             let mut name = name;
@@ -226,29 +152,43 @@ impl Outline {
         }
     }
 
-    fn add_sheet(
-        &mut self,
-        title: String,
-        state: Option<&[u8]>,
-        target: Option<&(String, String)>,
-    ) -> Result<(), Fault> {
-        let kind = match target.map(|(kind, _)| kind.as_str()) {
-            Some("chartsheet") => SheetKind::ChartSheet,
-            Some("dialogsheet") => SheetKind::DialogSheet,
-            Some("xlMacrosheet" | "xlIntlMacrosheet") => SheetKind::MacroSheet,
+    fn add_sheet(&mut self, title: String, state: Option<&[u8]>, target: Option<(&str, &str)>) -> Result<(), Fault> {
+        if self.places.len() >= MAX_SHEETS {
+            return Err(Fault::too_large(format!("it lists more than {MAX_SHEETS} sheets")));
+        }
+        let Some((kind, part)) = target else {
+            self.absent.push(title);
+            self.places.push(None);
+            return Ok(());
+        };
+        let kind = match kind {
+            "chartsheet" => SheetKind::ChartSheet,
+            "dialogsheet" => SheetKind::DialogSheet,
+            "xlMacrosheet" | "xlIntlMacrosheet" => SheetKind::MacroSheet,
             _ => SheetKind::Worksheet,
         };
         let visible = !matches!(state, Some(b"hidden" | b"veryHidden"));
-        let part = target.map(|(_, part)| part.clone());
         // Ten thousand sheets that are one part would be read ten thousand times.
-        if part.as_ref().is_some_and(|part| !self.seen.insert(part.to_lowercase())) {
+        if !self.seen.insert(part.to_lowercase()) {
             return Err(Fault::damaged("two of its sheets are the same part"));
         }
+        self.places.push(Some(self.sheets.len()));
         self.sheets.push(Sheet { title, kind, visible });
-        self.parts.push(part);
-        if self.sheets.len() > MAX_SHEETS {
-            return Err(Fault::too_large(format!("it lists more than {MAX_SHEETS} sheets")));
-        }
+        self.parts.push(part.to_owned());
         Ok(())
+    }
+
+    /// Sheets that have no part are as good as not there, as long as others are.
+    fn finished(mut self, main: &str) -> Result<Outline, Fault> {
+        if self.sheets.is_empty() && !self.absent.is_empty() {
+            return Err(Fault::damaged(format!("part `{main}` lists sheets, and the part of none of them is there")));
+        }
+        let places = std::mem::take(&mut self.places);
+        self.names.retain_mut(|name| {
+            let Some(listed) = name.sheet else { return true };
+            name.sheet = places.get(listed).copied().flatten();
+            name.sheet.is_some()
+        });
+        Ok(self)
     }
 }

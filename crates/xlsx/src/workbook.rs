@@ -58,10 +58,20 @@ pub(crate) struct DefinedName {
     pub(crate) refers_to: String,
 }
 
+/// What a workbook lists.
+pub(crate) struct Listed {
+    pub(crate) sheets: Vec<Sheet>,
+    pub(crate) names: Vec<DefinedName>,
+    /// The titles of sheets of which nothing but the title is there.
+    pub(crate) absent: Vec<String>,
+}
+
 /// An open workbook.
 pub(crate) struct Workbook {
     pub(crate) sheets: Vec<Sheet>,
     pub(crate) names: Vec<DefinedName>,
+    /// The titles of sheets of which nothing but the title is there.
+    pub(crate) absent: Vec<String>,
     inner: Inner,
     /// Sheets whose rows are known to be out of order.
     unordered: HashSet<usize>,
@@ -77,25 +87,26 @@ impl Workbook {
     /// Opens the file by what it holds, whatever its name.
     pub(crate) fn open(path: &Path) -> Result<Workbook, Fault> {
         let store = Store::open(path)?;
-        let (inner, sheets, names) = match format::recognize(&store)? {
+        let (inner, listed) = match format::recognize(&store)? {
             Recognized::Spreadsheetml(package, main) => {
-                let (book, sheets, names) = Spreadsheetml::open(package, &main)?;
-                (Inner::Spreadsheetml(Box::new(book)), sheets, names)
+                let (book, listed) = Spreadsheetml::open(package, &main)?;
+                (Inner::Spreadsheetml(Box::new(book)), listed)
             }
             Recognized::Opendocument(package) => {
-                let (book, sheets, names) = Opendocument::open(package)?;
-                (Inner::Opendocument(Box::new(book)), sheets, names)
+                let (book, listed) = Opendocument::open(package)?;
+                (Inner::Opendocument(Box::new(book)), listed)
             }
-            Recognized::BinaryPackage(package) => {
-                let (book, sheets, names) = Binary::open_package(package)?;
-                (Inner::Binary(Box::new(book)), sheets, names)
+            Recognized::BinaryPackage(package, main) => {
+                let (book, listed) = Binary::open_package(package, &main)?;
+                (Inner::Binary(Box::new(book)), listed)
             }
             Recognized::Compound => {
-                let (book, sheets, names) = Binary::open_compound(store)?;
-                (Inner::Binary(Box::new(book)), sheets, names)
+                let (book, listed) = Binary::open_compound(store)?;
+                (Inner::Binary(Box::new(book)), listed)
             }
         };
-        Ok(Workbook { sheets, names, inner, unordered: HashSet::new() })
+        let Listed { sheets, names, absent } = listed;
+        Ok(Workbook { sheets, names, absent, inner, unordered: HashSet::new() })
     }
 
     /// The rows of a sheet, those without any cell left out. [`Workbook::sort`] says what to do when they turn out to be

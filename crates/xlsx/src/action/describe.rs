@@ -135,6 +135,25 @@ impl Described {
     }
 }
 
+/// The least or the greatest number of a column.
+struct Extreme {
+    number: f64,
+    /// Its digits, where JSON readers would round it.
+    text: Option<String>,
+}
+
+impl Extreme {
+    /// Whole numbers without a point, as everywhere.
+    fn into_value(self) -> Value {
+        let number = self.number;
+        match self.text {
+            Some(text) => text.into(),
+            None if number == number.trunc() && number.abs() < 9_007_199_254_740_992.0 => (number as i64).into(),
+            None => number.into(),
+        }
+    }
+}
+
 /// What is remembered of one column.
 #[derive(Default)]
 struct Column {
@@ -153,7 +172,7 @@ struct Column {
     more: bool,
     /// The value before, as its hash.
     last: Option<u64>,
-    number_range: Option<(f64, f64)>,
+    number_range: Option<(Extreme, Extreme)>,
     text_range: Option<(String, String)>,
     examples: Vec<Value>,
 }
@@ -166,7 +185,7 @@ impl Column {
             Content::Text(_) | Content::Shared(_) => self.texts += 1,
             Content::Number(_) | Content::Precise(_) => {
                 self.numbers += 1;
-                self.whole += u64::from(!shown.contains(['.', 'e', 'E']));
+                self.whole += u64::from(shown.bytes().all(|byte| byte.is_ascii_digit() || byte == b'-'));
             }
             Content::Bool(_) => self.booleans += 1,
             Content::Error(_) => self.errors += 1,
@@ -183,9 +202,7 @@ impl Column {
             Content::Empty => {}
             Content::Text(_) | Content::Shared(_) => self.learn_text(shown),
             Content::Number(_) | Content::Precise(_) => {
-                let number: f64 = shown.parse().unwrap_or(f64::NAN);
-                let (least, most) = self.number_range.unwrap_or((number, number));
-                self.number_range = Some((least.min(number), most.max(number)));
+                self.learn_number(shown, matches!(content, Content::Precise(_)));
                 self.example(|| match content {
                     Content::Number(_) => serde_json::from_str(shown).unwrap_or_default(),
                     _ => shown.into(),
@@ -195,6 +212,18 @@ impl Column {
             Content::Error(_) | Content::Moment(Moment::Duration, _) => self.example(|| short(shown).into()),
             // ISO texts of one kind sort as what they mean.
             Content::Moment(..) => self.learn_text(shown),
+        }
+    }
+
+    /// What is no number, or greater than any, has no place in a range.
+    fn learn_number(&mut self, shown: &str, is_text: bool) {
+        let Some(number) = shown.parse::<f64>().ok().filter(|number| number.is_finite()) else { return };
+        let here = || Extreme { number, text: is_text.then(|| short(shown)) };
+        match &mut self.number_range {
+            None => self.number_range = Some((here(), here())),
+            Some((least, _)) if number < least.number => *least = here(),
+            Some((_, most)) if number > most.number => *most = here(),
+            Some(_) => {}
         }
     }
 
@@ -233,7 +262,7 @@ impl Column {
             value.insert("distinct_is_lower_bound".to_owned(), true.into());
         }
         let range = match kind {
-            "integer" | "number" => self.number_range.map(|(least, most)| (number(least), number(most))),
+            "integer" | "number" => self.number_range.map(|(least, most)| (least.into_value(), most.into_value())),
             "text" | "date" | "datetime" | "time" => {
                 self.text_range.map(|(least, most)| (Value::from(least), Value::from(most)))
             }
@@ -278,9 +307,4 @@ fn telling(text: &str) -> (usize, &[u8], &[u8]) {
 
 fn short(text: &str) -> String {
     text.chars().take(SHOWN).collect()
-}
-
-/// Whole numbers without a point, as everywhere.
-fn number(value: f64) -> Value {
-    if value == value.trunc() && value.abs() < 9_007_199_254_740_992.0 { (value as i64).into() } else { value.into() }
 }

@@ -12,6 +12,8 @@ use flate2::Crc;
 
 use crate::error::Fault;
 use crate::package::{Package, Part};
+use crate::relations::{Relations, folder};
+use crate::workbook::MAX_SHEETS;
 
 /// How large the parts may be that such a reader holds whole.
 const MAX_SMALL: u64 = 16 << 20;
@@ -21,6 +23,16 @@ const MAX_STRINGS: u64 = 48 << 20;
 const MAX_SHEET: u64 = 1 << 30;
 /// How long a record may be: a cell's text, mostly.
 const MAX_RECORD: u64 = 1 << 20;
+
+const WORKBOOK: &str = "xl/workbook.bin";
+const STRINGS: &str = "xl/sharedStrings.bin";
+const STYLES: &str = "xl/styles.bin";
+const RELATIONS: &str = "xl/_rels/workbook.bin.rels";
+
+/// A formula that results in an error, which the reader passes over, and a cell that holds one, which has the same form
+/// up to the error.
+const FORMULA_ERROR: u8 = 0x0B;
+const ERROR: u8 = 0x03;
 
 /// Where a fault is left for whoever called the reader.
 pub(super) type Complaint = Rc<RefCell<Option<Fault>>>;
@@ -34,8 +46,10 @@ pub(super) struct Archive {
     /// How much has been given in all.
     given: u64,
     /// The part that is being read, and up to where.
-    open: Option<(String, u64, Part, Option<Walk>)>,
+    open: Option<(String, u64, Part, Walk)>,
     complaint: Complaint,
+    /// The titles of sheets that hold the macros of the nineties, which the reader takes for worksheets.
+    macros: Vec<String>,
 }
 
 /// A stretch of the archive.
@@ -50,17 +64,24 @@ enum What {
     Part(String),
 }
 
+/// Where a part comes from.
+enum Source {
+    Bytes(Vec<u8>),
+    Part(String),
+}
+
 impl Archive {
-    pub(super) fn new(package: Package, complaint: Complaint) -> Result<Archive, Fault> {
-        let mut archive = Archive { package, segments: Vec::new(), len: 0, at: 0, given: 0, open: None, complaint };
-        let mut names: Vec<String> =
-            archive.package.names().filter(|name| is_wanted(name)).map(str::to_owned).collect();
-        names.sort();
+    pub(super) fn new(package: Package, main: &str, complaint: Complaint) -> Result<Archive, Fault> {
+        let relations = Relations::of(&package, main)?;
+        let macros = macro_titles(&package, main, &relations)?;
+        let mut archive =
+            Archive { package, segments: Vec::new(), len: 0, at: 0, given: 0, open: None, complaint, macros };
         let mut directory = Vec::new();
-        for name in &names {
+        let mut count = 0u16;
+        for (name, source) in archive.parts(main, &relations)? {
             let header_at = archive.len;
-            let (what, size, checksum) = archive.contents(name)?;
-            let head = head(name, size, checksum);
+            let (what, size, checksum) = archive.contents(&name, source)?;
+            let head = head(&name, size, checksum);
             directory.extend_from_slice(b"PK\x01\x02\x14\x00");
             directory.extend_from_slice(&head[4..28]);
             directory.extend_from_slice(&[0; 12]);
@@ -68,14 +89,15 @@ impl Archive {
             directory.extend_from_slice(name.as_bytes());
             archive.append(head.len() as u64, What::Bytes(head));
             archive.append(size, what);
+            count += 1;
             if archive.len > u64::from(u32::MAX) / 2 {
                 return Err(Fault::too_large("its parts are more than 2 GiB together"));
             }
         }
         let at = archive.len;
         let mut end = b"PK\x05\x06\x00\x00\x00\x00".to_vec();
-        end.extend_from_slice(&(names.len() as u16).to_le_bytes());
-        end.extend_from_slice(&(names.len() as u16).to_le_bytes());
+        end.extend_from_slice(&count.to_le_bytes());
+        end.extend_from_slice(&count.to_le_bytes());
         end.extend_from_slice(&(directory.len() as u32).to_le_bytes());
         end.extend_from_slice(&(at as u32).to_le_bytes());
         end.extend_from_slice(&[0, 0]);
@@ -84,25 +106,59 @@ impl Archive {
         Ok(archive)
     }
 
+    /// The titles of sheets that hold the macros of the nineties.
+    pub(super) fn macro_sheets(&self) -> &[String] {
+        &self.macros
+    }
+
+    /// The parts that a reader of cells looks into, each under the one name and in the one spelling that it knows.
+    fn parts(&self, main: &str, relations: &Relations) -> Result<Vec<(String, Source)>, Fault> {
+        let mut parts = vec![(WORKBOOK.to_owned(), Source::Part(main.to_owned()))];
+        for (kind, usual, name) in [("sharedStrings", "sharedStrings.bin", STRINGS), ("styles", "styles.bin", STYLES)] {
+            let beside = format!("{}{usual}", folder(main));
+            let part = relations.first(kind).filter(|part| self.package.has(part)).unwrap_or(&beside);
+            if self.package.has(part) {
+                parts.push((name.to_owned(), Source::Part(part.to_owned())));
+            }
+        }
+        let mut text = "<Relationships>".to_owned();
+        for (number, (id, kind, part)) in relations.all().enumerate() {
+            // Ids are compared letter by letter, so none can be escaped.
+            let Some(folder) = sheet_folder(kind).filter(|_| !id.contains(['<', '&', '"'])) else { continue };
+            if parts.len() > MAX_SHEETS {
+                return Err(Fault::too_large(format!("it lists more than {MAX_SHEETS} sheets")));
+            }
+            text.push_str(&format!(r#"<Relationship Id="{id}" Target="{folder}/{number}.bin"/>"#));
+            if self.package.has(part) {
+                parts.push((format!("xl/{folder}/{number}.bin"), Source::Part(part.to_owned())));
+            }
+        }
+        text.push_str("</Relationships>");
+        parts.push((RELATIONS.to_owned(), Source::Bytes(text.into_bytes())));
+        Ok(parts)
+    }
+
     /// What stands for a part, its size and its checksum.
-    fn contents(&self, name: &str) -> Result<(What, u64, u32), Fault> {
-        let part = self.package.part(name)?.ok_or_else(|| Fault::damaged(format!("part `{name}` is missing")))?;
-        let (size, checksum) = (part.size(), part.checksum());
+    fn contents(&self, name: &str, source: Source) -> Result<(What, u64, u32), Fault> {
+        let part = match source {
+            Source::Bytes(bytes) => return Ok(whole(bytes)),
+            Source::Part(part) => part,
+        };
+        let missing = || Fault::damaged(format!("part `{part}` is missing"));
+        let opened = self.package.part(&part)?.ok_or_else(missing)?;
+        let (size, checksum) = (opened.size(), opened.checksum());
         let most = match name {
-            "xl/sharedstrings.bin" => MAX_STRINGS,
-            "xl/workbook.bin" | "xl/_rels/workbook.bin.rels" | "xl/styles.bin" => MAX_SMALL,
+            STRINGS => MAX_STRINGS,
+            WORKBOOK | STYLES => MAX_SMALL,
             _ => MAX_SHEET,
         };
         if size > most {
-            return Err(Fault::too_large(format!("part `{name}` is {size} bytes and may be {most}")));
+            return Err(Fault::too_large(format!("part `{part}` is {size} bytes and may be {most}")));
         }
-        if name != "xl/styles.bin" {
-            return Ok((What::Part(name.to_owned()), size, checksum));
+        if name == STYLES {
+            return Ok(whole(formats_alone(&opened.whole(most)?)?));
         }
-        let styles = formats_alone(&part.whole(most)?)?;
-        let mut checksum = Crc::new();
-        checksum.update(&styles);
-        Ok((What::Bytes(styles.clone()), styles.len() as u64, checksum.sum()))
+        Ok((What::Part(part), size, checksum))
     }
 
     fn append(&mut self, len: u64, what: What) {
@@ -140,7 +196,7 @@ impl Archive {
             Some(begun) => begun,
             None => {
                 let part = self.package.part(name)?.ok_or_else(|| Fault::damaged("a part went away"))?;
-                let walk = name.ends_with(".bin").then(|| Walk::new(part.size()));
+                let walk = Walk::new(part.size());
                 (name.to_owned(), 0, part, walk)
             }
         };
@@ -151,25 +207,36 @@ impl Archive {
             if count == 0 {
                 return Ok(0);
             }
-            if let Some(walk) = &mut walk {
-                walk.over(&skipped[..count], name)?;
-            }
+            walk.over(&mut skipped[..count], name)?;
             at += count as u64;
         }
         let count = part.read(into)?;
-        if let Some(walk) = &mut walk {
-            walk.over(&into[..count], name)?;
-        }
+        walk.over(&mut into[..count], name)?;
         self.open = Some((name.to_owned(), at + count as u64, part, walk));
         Ok(count)
     }
 }
 
-/// What a reader of cells looks into.
-fn is_wanted(name: &str) -> bool {
-    let other = ["vbaproject", "printersettings", "embeddings/", "activex/"];
-    name == "xl/_rels/workbook.bin.rels"
-        || (name.starts_with("xl/") && name.ends_with(".bin") && !other.iter().any(|other| name.contains(other)))
+/// Bytes that stand for a part, with their number and their checksum.
+fn whole(bytes: Vec<u8>) -> (What, u64, u32) {
+    let mut checksum = Crc::new();
+    checksum.update(&bytes);
+    let size = bytes.len() as u64;
+    (What::Bytes(bytes), size, checksum.sum())
+}
+
+fn holds_macros(kind: &str) -> bool {
+    matches!(kind, "xlMacrosheet" | "xlIntlMacrosheet")
+}
+
+/// The folder by which a reader knows what a sheet is; it knows none for the macros of the nineties, which are cells.
+fn sheet_folder(kind: &str) -> Option<&'static str> {
+    match kind {
+        _ if kind == "worksheet" || holds_macros(kind) => Some("worksheets"),
+        "chartsheet" => Some("chartsheets"),
+        "dialogsheet" => Some("dialogsheets"),
+        _ => None,
+    }
 }
 
 /// The head of a part that lies uncompressed.
@@ -231,11 +298,12 @@ impl Walk {
         Walk { left: size, next: Next::Kind }
     }
 
-    fn over(&mut self, mut bytes: &[u8], name: &str) -> Result<(), Fault> {
-        while let Some((&first, rest)) = bytes.split_first() {
+    fn over(&mut self, bytes: &mut [u8], name: &str) -> Result<(), Fault> {
+        let mut at = 0;
+        while let Some(&first) = bytes.get(at) {
             let used = match &mut self.next {
                 Next::Body { left } => {
-                    let used = usize::try_from(*left).unwrap_or(usize::MAX).min(bytes.len());
+                    let used = usize::try_from(*left).unwrap_or(usize::MAX).min(bytes.len() - at);
                     *left -= used as u64;
                     if *left == 0 {
                         self.next = Next::Kind;
@@ -243,6 +311,9 @@ impl Walk {
                     used
                 }
                 Next::Kind => {
+                    if first == FORMULA_ERROR {
+                        bytes[at] = ERROR;
+                    }
                     self.next = if first & 0x80 != 0 { Next::SecondOfKind } else { Next::Len { sum: 0, bytes: 0 } };
                     1
                 }
@@ -264,7 +335,7 @@ impl Walk {
                 }
             };
             self.left -= used as u64;
-            bytes = if used == 1 { rest } else { &bytes[used..] };
+            at += used;
         }
         Ok(())
     }
@@ -291,6 +362,35 @@ fn formats_alone(part: &[u8]) -> Result<Vec<u8>, Fault> {
         rest = &rest[whole..];
     }
     Ok(out)
+}
+
+/// The titles of the sheets whose relationship says that they hold macros.
+fn macro_titles(package: &Package, main: &str, relations: &Relations) -> Result<Vec<String>, Fault> {
+    const SHEET: u16 = 0x9C;
+    let ids: Vec<&str> = relations.all().filter(|(_, kind, _)| holds_macros(kind)).map(|(id, ..)| id).collect();
+    let mut titles = Vec::new();
+    let Some(part) = package.part(main)?.filter(|_| !ids.is_empty()) else { return Ok(titles) };
+    let book = part.whole(MAX_SMALL)?;
+    let mut rest = book.as_slice();
+    while let Some((kind, body, whole)) = record(rest) {
+        if kind == SHEET
+            && let Some((id, after)) = body.get(8..).and_then(wide_text)
+            && let Some((title, _)) = wide_text(after)
+            && ids.contains(&id.as_str())
+        {
+            titles.push(title);
+        }
+        rest = &rest[whole..];
+    }
+    Ok(titles)
+}
+
+/// A text at the beginning, its length first, and what follows it.
+fn wide_text(bytes: &[u8]) -> Option<(String, &[u8])> {
+    let (len, rest) = bytes.split_first_chunk::<4>()?;
+    let (units, rest) = rest.split_at_checked((u32::from_le_bytes(*len) as usize).checked_mul(2)?)?;
+    let units: Vec<u16> = units.chunks_exact(2).map(|unit| u16::from_le_bytes([unit[0], unit[1]])).collect();
+    Some((String::from_utf16_lossy(&units), rest))
 }
 
 /// The record at the beginning: its kind, its body, and how long it is in all.

@@ -1,15 +1,20 @@
 //! The records of an `.xls` stream, made safe for a reader that trusts them.
 //!
-//! Owns what such a reader would do with a hostile stream: reserve what a sheet claims to hold, decode formulas that
-//! nobody asked for, read one sheet a thousand times. Knows records by number and length, and the values of formulas.
+//! Owns what such a reader would do with a hostile stream: reserve what a sheet claims to hold, make every gap between
+//! two cells, decode formulas that nobody asked for, read one sheet a thousand times. Knows records by number and
+//! length, where cells lie, and the values of formulas.
 
 use crate::error::Fault;
+use crate::workbook::MAX_SHEETS;
 
 /// How much memory reading may take, roughly.
 const GRANTED: u64 = 224 << 20;
 
 mod record {
     pub(super) const FORMULA: u16 = 0x0006;
+    /// What it was called in the files of Excel 3 and 4; some programs still write it so.
+    pub(super) const FORMULA_OF_3: u16 = 0x0206;
+    pub(super) const FORMULA_OF_4: u16 = 0x0406;
     pub(super) const EOF: u16 = 0x000A;
     pub(super) const FILEPASS: u16 = 0x002F;
     pub(super) const CONTINUE: u16 = 0x003C;
@@ -28,16 +33,24 @@ mod record {
     pub(super) const BOF: u16 = 0x0809;
 }
 
-/// Looks through the stream, refuses what would take too much, and takes out of it what would do harm.
-pub(super) fn make_safe(stream: &mut [u8]) -> Result<(), Fault> {
-    let mut sheets = Vec::new();
+/// A grid with fewer places is not worth moving together.
+const SMALL_GRID: u64 = 100_000;
+
+/// Looks through the stream, refuses what would take too much, and takes out of it what would do harm. Says for each sheet
+/// where its cells really lie: those of a sheet with wide gaps are moved together, since the reader makes the gaps too.
+pub(super) fn make_safe(stream: &mut [u8]) -> Result<Vec<Places>, Fault> {
+    let mut starts = Vec::new();
     let mut strings = 0;
     for at in records(stream, 0) {
         let (kind, data) = at?.of(stream);
         match kind {
-            record::FILEPASS if data.len() >= 2 && data[..2] != [0, 0] => return Err(Fault::Encrypted),
+            // However it is encrypted: the weakest way, which has the number 0, hides the values as well.
+            record::FILEPASS => return Err(Fault::Encrypted),
             record::BOUNDSHEET if data.len() >= 4 => {
-                sheets.push(u32::from_le_bytes([data[0], data[1], data[2], data[3]]) as usize);
+                starts.push(u32::from_le_bytes([data[0], data[1], data[2], data[3]]) as usize);
+                if starts.len() > MAX_SHEETS {
+                    return Err(Fault::too_large(format!("it lists more than {MAX_SHEETS} sheets")));
+                }
             }
             record::SST => strings = data.len() as u64,
             record::CONTINUE if strings > 0 => strings += data.len() as u64,
@@ -48,90 +61,243 @@ pub(super) fn make_safe(stream: &mut [u8]) -> Result<(), Fault> {
     // A string of three bytes takes 24 in memory, one of usual length twice its own.
     let mut memory = 3 * stream.len() as u64 + 5 * strings;
     let mut walked = 0;
-    for start in sheets {
+    let mut sheets = Vec::new();
+    for start in starts {
         let sheet = Sheet::read(stream, start)?;
-        memory += 64 * sheet.cells + 2 * 24 * sheet.grid();
-        walked += sheet.walked;
-        if memory > GRANTED {
-            let (needed, most) = (memory >> 20, GRANTED >> 20);
-            return Err(Fault::too_large(format!("reading it takes about {needed} MiB and may take {most}")));
-        }
+        memory += sheet.size() + 64 * sheet.cells;
+        granted(memory)?;
+        walked += sheet.end.saturating_sub(start);
         if walked > 2 * stream.len() {
             return Err(Fault::damaged("several of its sheets are one and the same"));
         }
+        sheets.push(sheet);
+    }
+    let alone = lie_alone(&sheets);
+    let mut places = Vec::new();
+    for (sheet, alone) in sheets.iter().zip(alone) {
+        let moved = alone && sheet.has_gaps();
+        memory += 2 * 24 * if moved { sheet.moved_grid() } else { sheet.grid() };
+        granted(memory)?;
+        places.push(if moved { sheet.move_together(stream)? } else { Places::default() });
+    }
+    Ok(places)
+}
+
+fn granted(memory: u64) -> Result<(), Fault> {
+    if memory > GRANTED {
+        let (needed, most) = (memory >> 20, GRANTED >> 20);
+        return Err(Fault::too_large(format!("reading it takes about {needed} MiB and may take {most}")));
     }
     Ok(())
+}
+
+/// Where the rows and the columns of a sheet really lie; empty where none was moved.
+#[derive(Default)]
+pub(crate) struct Places {
+    rows: Vec<u16>,
+    columns: Vec<u16>,
+}
+
+impl Places {
+    pub(super) fn row(&self, moved: u32) -> u32 {
+        self.rows.get(moved as usize).map_or(moved, |row| u32::from(*row))
+    }
+
+    pub(super) fn column(&self, moved: u32) -> u32 {
+        self.columns.get(moved as usize).map_or(moved, |column| u32::from(*column))
+    }
+}
+
+/// Whether each sheet shares none of its records with another: only then may they be changed.
+fn lie_alone(sheets: &[Sheet]) -> Vec<bool> {
+    let mut order: Vec<usize> = (0..sheets.len()).collect();
+    order.sort_by_key(|&at| sheets[at].start);
+    let mut alone = vec![true; sheets.len()];
+    let mut furthest: Option<usize> = None;
+    for &at in &order {
+        if let Some(before) = furthest
+            && sheets[at].start < sheets[before].end
+        {
+            alone[at] = false;
+            alone[before] = false;
+        }
+        if furthest.is_none_or(|before| sheets[at].end > sheets[before].end) {
+            furthest = Some(at);
+        }
+    }
+    alone
 }
 
 /// What a sheet's records come to.
 #[derive(Default)]
 struct Sheet {
+    start: usize,
+    end: usize,
     cells: u64,
-    rows: Option<(u16, u16)>,
-    columns: Option<(u16, u16)>,
-    walked: usize,
+    rows: Used,
+    columns: Used,
 }
 
 impl Sheet {
     fn read(stream: &mut [u8], start: usize) -> Result<Sheet, Fault> {
-        let mut sheet = Sheet::default();
-        let mut at = start;
-        let mut depth = 0u32;
-        while let Some(found) = Record::at(stream, at)? {
-            at = found.end;
-            match found.kind {
-                record::BOF => depth += 1,
-                record::EOF if depth <= 1 => break,
-                record::EOF => depth -= 1,
-                _ if depth <= 1 => sheet.add(&found, &mut stream[found.start..found.end]),
-                _ => {}
-            }
-        }
-        sheet.walked = at.saturating_sub(start);
+        let mut sheet = Sheet { start, end: start, ..Sheet::default() };
+        sheet.end = own_records(stream, start, |record| sheet.add(record))?;
         Ok(sheet)
     }
 
     /// Counts the record's cells, and makes the record safe. `bytes` is the record with its head.
-    fn add(&mut self, found: &Record, bytes: &mut [u8]) {
+    fn add(&mut self, bytes: &mut [u8]) {
+        let kind = kind_of(bytes);
         let data = &mut bytes[4..];
-        match found.kind {
+        match kind {
             record::DIMENSIONS => data.fill(0),
-            record::FORMULA if data.len() >= 20 => {
+            record::FORMULA | record::FORMULA_OF_3 | record::FORMULA_OF_4 if data.len() >= 20 => {
                 self.cell(data);
                 let kind = value_only(data);
                 bytes[..2].copy_from_slice(&kind.to_le_bytes());
             }
             record::MULRK if data.len() >= 6 => {
                 self.cell(data);
-                let last = data.len() - 2;
-                let column = u16::from_le_bytes([data[last], data[last + 1]]);
-                self.columns = self.columns.map(|(least, most)| (least, most.max(column)));
+                // As many columns as it holds values, and what it says is the last of them.
+                let first = word(data, 2);
+                for further in 1..(data.len() - 6) / 6 {
+                    self.columns.add(first.saturating_add(further as u16));
+                }
+                self.columns.add(word(data, data.len() - 2));
                 self.cells += (data.len() as u64 - 6) / 6;
             }
-            record::NUMBER | record::LABEL | record::RSTRING | record::BOOLERR | record::RK | record::LABELSST
-                if data.len() >= 4 =>
-            {
-                self.cell(data);
-            }
+            _ if is_cell(kind) && data.len() >= 4 => self.cell(data),
             record::STRING => self.cells += 1,
             _ => {}
         }
     }
 
     fn cell(&mut self, data: &[u8]) {
-        let widen = |range: Option<(u16, u16)>, place: u16| {
-            Some(range.map_or((place, place), |(least, most)| (least.min(place), most.max(place))))
-        };
-        self.rows = widen(self.rows, u16::from_le_bytes([data[0], data[1]]));
-        self.columns = widen(self.columns, u16::from_le_bytes([data[2], data[3]]));
+        self.rows.add(word(data, 0));
+        self.columns.add(word(data, 2));
         self.cells += 1;
+    }
+
+    /// What it takes in memory itself, roughly.
+    fn size(&self) -> u64 {
+        8 * (self.rows.bits.len() + self.columns.bits.len()) as u64
     }
 
     /// How many places lie between the sheet's first cell and its last.
     fn grid(&self) -> u64 {
-        let length = |range: Option<(u16, u16)>| range.map_or(0, |(least, most)| u64::from(most - least) + 1);
-        length(self.rows) * length(self.columns)
+        self.rows.length() * self.columns.length()
     }
+
+    /// How many they would be if rows and columns without any cell were not there.
+    fn moved_grid(&self) -> u64 {
+        self.rows.count() * self.columns.count()
+    }
+
+    fn has_gaps(&self) -> bool {
+        self.grid() > SMALL_GRID && self.grid() / 2 > self.moved_grid()
+    }
+
+    /// Gives each row and each column that holds a cell the number that it would have if there were no others.
+    fn move_together(&self, stream: &mut [u8]) -> Result<Places, Fault> {
+        let (rows, columns) = (self.rows.ranks(), self.columns.ranks());
+        own_records(stream, self.start, |bytes| {
+            let kind = kind_of(bytes);
+            let data = &mut bytes[4..];
+            let len = data.len();
+            let mut put = |at: usize, ranks: &[u16]| {
+                let moved = ranks[usize::from(word(data, at))];
+                data[at..at + 2].copy_from_slice(&moved.to_le_bytes());
+            };
+            if kind == record::MULRK && len >= 6 {
+                put(len - 2, &columns);
+            }
+            if (kind == record::MULRK && len >= 6) || (is_cell(kind) && len >= 4) {
+                put(0, &rows);
+                put(2, &columns);
+            }
+        })?;
+        Ok(Places { rows: self.rows.all(), columns: self.columns.all() })
+    }
+}
+
+/// Rows or columns that hold something.
+#[derive(Default)]
+struct Used {
+    bits: Vec<u64>,
+}
+
+impl Used {
+    fn add(&mut self, place: u16) {
+        let at = usize::from(place >> 6);
+        if self.bits.len() <= at {
+            self.bits.resize(at + 1, 0);
+        }
+        self.bits[at] |= 1 << (place & 63);
+    }
+
+    fn holds(&self, place: u16) -> bool {
+        self.bits.get(usize::from(place >> 6)).is_some_and(|bits| bits & 1 << (place & 63) != 0)
+    }
+
+    /// All of them, in order.
+    fn all(&self) -> Vec<u16> {
+        (0..=u16::MAX).filter(|place| self.holds(*place)).collect()
+    }
+
+    fn count(&self) -> u64 {
+        self.bits.iter().map(|bits| u64::from(bits.count_ones())).sum()
+    }
+
+    /// How far it is from the first to the last.
+    fn length(&self) -> u64 {
+        let least = self.bits.iter().position(|bits| *bits != 0);
+        let most = self.bits.iter().rposition(|bits| *bits != 0);
+        let (Some(least), Some(most)) = (least, most) else { return 0 };
+        let first = least as u64 * 64 + u64::from(self.bits[least].trailing_zeros());
+        let last = most as u64 * 64 + 63 - u64::from(self.bits[most].leading_zeros());
+        last - first + 1
+    }
+
+    /// For each place how many used ones lie before it.
+    fn ranks(&self) -> Vec<u16> {
+        let mut ranks = vec![0; 1 << 16];
+        for (rank, place) in (0u16..).zip(self.all()) {
+            ranks[usize::from(place)] = rank;
+        }
+        ranks
+    }
+}
+
+fn kind_of(record: &[u8]) -> u16 {
+    word(record, 0)
+}
+
+fn word(bytes: &[u8], at: usize) -> u16 {
+    u16::from_le_bytes([bytes[at], bytes[at + 1]])
+}
+
+/// Whether a record is one cell, which begins with its row and its column.
+fn is_cell(kind: u16) -> bool {
+    use record::{BOOLERR, FORMULA, LABEL, LABELSST, NUMBER, RK, RSTRING};
+    matches!(kind, FORMULA | NUMBER | LABEL | RSTRING | BOOLERR | RK | LABELSST)
+}
+
+/// Goes through the records of a sheet, those of charts that lie in it left out, and says where the last one ends.
+/// Each record is shown with its head.
+fn own_records(stream: &mut [u8], start: usize, mut show: impl FnMut(&mut [u8])) -> Result<usize, Fault> {
+    let mut at = start;
+    let mut depth = 0u32;
+    while let Some(found) = Record::at(stream, at)? {
+        at = found.end;
+        match found.kind {
+            record::BOF => depth += 1,
+            record::EOF if depth <= 1 => break,
+            record::EOF => depth -= 1,
+            _ if depth <= 1 => show(&mut stream[found.start..found.end]),
+            _ => {}
+        }
+    }
+    Ok(at)
 }
 
 /// Makes a formula the value that it resulted in, in place; says which record that is now.

@@ -93,13 +93,18 @@ pub(super) fn extent(scanner: Scanner) -> Result<(Option<Area>, bool), Fault> {
     let mut places = Places::new(scanner)?;
     let mut whole: Option<Area> = None;
     let mut ordered = true;
-    let mut last = 0;
+    let mut last = None;
+    // The last row that is closed: one that opens again is out of order as well.
+    let mut closed = None;
     let mut add = |area: Area| whole = Some(whole.map_or(area, |whole| whole.with(area)));
     while let Some(step) = places.next()? {
-        if let Step::Cell(place) = step {
-            ordered &= place.row >= last && place.row == places.row;
-            last = place.row;
-            add(Area::cell(place.row, place.column));
+        match step {
+            Step::Cell(place) => {
+                ordered &= place.row == places.row && closed.is_none_or(|closed| place.row > closed);
+                last = Some(place.row);
+                add(Area::cell(place.row, place.column));
+            }
+            Step::RowEnd => closed = last,
         }
     }
     // What is merged stands behind the cells.

@@ -6,6 +6,7 @@
 use crate::error::Fault;
 use crate::markup::{Scanner, Token, push_literal, push_text};
 use crate::package::Part;
+use crate::row::is_blank;
 
 /// How much text of one cell is read; spreadsheet programs stop at 32 767 characters.
 pub(super) const MAX_TEXT: usize = 1 << 20;
@@ -64,7 +65,7 @@ impl Strings {
         if self.bytes > MAX_TABLE {
             return Err(Fault::too_large(format!("its shared strings take more than {} MiB", MAX_TABLE >> 20)));
         }
-        let blank = chunk[from..].trim().is_empty();
+        let blank = is_blank(&chunk[from..]);
         self.places.push(Place { chunk: number as u16, blank, from: from as u32, to: chunk.len() as u32 });
         Ok(true)
     }

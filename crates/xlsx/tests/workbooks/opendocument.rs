@@ -3,6 +3,7 @@
 use serde_json::{Value, json};
 
 use crate::archive::Archive;
+use crate::mutation::parts;
 use crate::sample::ods;
 use crate::{ok, rows, run};
 
@@ -109,6 +110,18 @@ fn sheets_hidden_ones_and_named_ranges_are_found() {
     assert_eq!(read(&["--sheet", "Empty"]), json!([]));
     let found = ok(place.path(), "search", &["--path", "a.ods", "--text", "2"]);
     assert_eq!(found["matches"], json!([{"sheet": "Quiet", "cell": "A1", "row": 1, "value": 2}]));
+}
+
+#[test]
+fn one_that_does_not_say_what_it_is_is_known_by_its_content() {
+    let place = tempfile::tempdir().unwrap();
+    let cell = r#"<table:table-row><table:table-cell office:value-type="float" office:value="7"/></table:table-row>"#;
+    let content = parts(&ods(&table(cell)).bytes()).into_iter().find(|(name, _)| name == "content.xml").unwrap().1;
+    Archive::default().part("content.xml", &content).save(place.path(), "a.ods");
+    assert_eq!(rows(place.path(), "a.ods"), json!([[7]]));
+    let text = String::from_utf8(content).unwrap().replace("office:spreadsheet", "office:text");
+    Archive::default().part("content.xml", text).save(place.path(), "b.odt");
+    assert_eq!(run(place.path(), "list-sheets", &["--path", "b.odt"]).unwrap_err()["error"], "not_a_workbook");
 }
 
 #[test]

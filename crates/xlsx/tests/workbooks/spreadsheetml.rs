@@ -85,6 +85,19 @@ fn a_number_that_json_would_round_is_text_and_said_so() {
 }
 
 #[test]
+fn the_range_of_a_column_keeps_every_digit_and_leaves_out_what_is_no_number() {
+    let place = tempfile::tempdir().unwrap();
+    let rows: String =
+        ["9007199254740993", "-2", "1E+400", "0.5"].map(|digits| format!("<row><c><v>{digits}</v></c></row>")).concat();
+    xlsx(&sheet(&rows)).save(place.path(), "a.xlsx");
+    let column = ok(place.path(), "describe", &["--path", "a.xlsx"])["columns"][0].clone();
+    assert_eq!((&column["minimum"], &column["maximum"]), (&json!(-2), &json!("9007199254740993")));
+    xlsx(&sheet("<row><c><v>1E+400</v></c></row>")).save(place.path(), "b.xlsx");
+    let column = ok(place.path(), "describe", &["--path", "b.xlsx"])["columns"][0].clone();
+    assert_eq!((&column["type"], column.get("maximum")), (&json!("number"), None));
+}
+
+#[test]
 fn shared_strings_are_found_rich_ones_joined_and_pronunciations_left_out() {
     let strings = r#"<sst count="99999999" uniqueCount="99999999"><si><t>plain</t></si><si/><si><t xml:space="preserve"> kept </t></si>
         <si><r><rPr><b/></rPr><t>ri</t></r><r><t xml:space="preserve">ch </t></r><r><t>text</t></r></si>
@@ -148,6 +161,16 @@ fn rows_and_cells_out_of_order_are_put_in_order() {
         let answer = ok(place.path(), action, &[&["--path", "a.xlsx"], args].concat()).to_string();
         assert!(answer.contains(wanted), "{action}: {answer}");
     }
+}
+
+#[test]
+fn a_row_that_stands_twice_is_one_row() {
+    let place = tempfile::tempdir().unwrap();
+    let cells = r#"<row r="1"><c r="A1"><v>1</v></c></row><row r="1"><c r="B1"><v>2</v></c></row><row r="2"/><row r="2"><c r="A2"><v>3</v></c></row>"#;
+    xlsx(&sheet(cells)).save(place.path(), "a.xlsx");
+    assert_eq!(rows(place.path(), "a.xlsx"), json!([[1, 2], [3]]));
+    let dump = ok(place.path(), "dump", &["--path", "a.xlsx"])["text"].clone();
+    assert!(dump.as_str().unwrap().ends_with("(dims A1:B2) =====\nr1: 1 | 2\nr2: 3\n"), "{dump}");
 }
 
 #[test]
@@ -225,9 +248,26 @@ fn names_of_a_sheet_come_before_those_of_the_workbook() {
 #[test]
 fn a_sheet_without_its_part_is_told_and_the_others_are_read() {
     let place = tempfile::tempdir().unwrap();
-    skeleton("").save(place.path(), "a.xlsx");
-    let error = run(place.path(), "read-sheet", &["--path", "a.xlsx"]).unwrap_err();
-    assert_eq!((&error["error"], &error["sheet"]), (&json!("damaged"), &json!("One")));
+    let listed = r#"<sheets><sheet name="Gone" sheetId="7" r:id="none"/><sheet name="Bare" sheetId="8"/></sheets>
+        <definedNames><definedName name="Of_one" localSheetId="2">One!$A$1</definedName><definedName name="Of_gone" localSheetId="0">One!$A$1</definedName></definedNames>"#;
+    xlsx_with(&sheet(r#"<row r="1"><c r="A1"><v>1</v></c></row>"#), listed).save(place.path(), "a.xlsx");
+    let sheets = ok(place.path(), "list-sheets", &["--path", "a.xlsx"])["sheets"].clone();
+    assert_eq!(sheets, json!([{"title": "One", "rows": 1, "columns": 1, "visible": true, "kind": "worksheet"}]));
+    assert_eq!(rows(place.path(), "a.xlsx"), json!([[1]]));
+    let read = |args: &[&str]| run(place.path(), "read-sheet", &[&["--path", "a.xlsx"], args].concat());
+    let error = read(&["--sheet", "Gone"]).unwrap_err();
+    assert_eq!(
+        (&error["error"], &error["sheet"], &error["sheets"]),
+        (&json!("damaged"), &json!("Gone"), &json!(["One"]))
+    );
+    // A name that holds on one sheet alone counts the sheets that are listed.
+    assert_eq!(read(&["--range", "Of_one", "--sheet", "One"]).unwrap()["rows"], json!([[1]]));
+    assert_eq!(read(&["--range", "Of_gone"]).unwrap_err()["error"], "bad_range");
+    // Where no sheet has a part, nothing is left to read.
+    skeleton("").save(place.path(), "b.xlsx");
+    let error = run(place.path(), "list-sheets", &["--path", "b.xlsx"]).unwrap_err();
+    assert_eq!(error["error"], "damaged");
+    assert!(error["message"].as_str().unwrap().contains("lists sheets"), "{error}");
 }
 
 #[test]
