@@ -6,9 +6,11 @@
 
 use std::collections::HashMap;
 use std::ops::Range;
+use std::sync::OnceLock;
 
 use gatelatch_registry::catalog::{ActionManifest, Catalog, Entry, Skill};
 
+mod meaning;
 mod question;
 mod stored;
 pub(crate) mod synonym;
@@ -29,6 +31,8 @@ pub struct Index {
     /// `postings[posting_ends[i - 1]..posting_ends[i]]` belong to the i-th term, by document.
     postings: Vec<Posting>,
     posting_ends: Vec<u32>,
+    /// What each document is about, once a search asks.
+    meanings: OnceLock<meaning::Meanings>,
 }
 
 /// Which action or skill a document is, as places in the catalog's lists.
@@ -129,6 +133,7 @@ impl Population {
 /// A document and how well it fits.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Ranked {
+    document: u32,
     pub(crate) target: Target,
     pub(crate) score: f32,
 }
@@ -200,7 +205,19 @@ impl Index {
         for concept in question::concepts(self, population, words) {
             scoring.add(&concept);
         }
-        scoring.ranked()
+        let mut ranked = scoring.ranked();
+        level(&mut ranked);
+        self.weigh_meaning(words, &mut ranked);
+        ranked
+    }
+
+    /// Adds how much each document is about what is asked. What shares no word with the question stays unfound.
+    fn weigh_meaning(&self, words: &str, ranked: &mut [Ranked]) {
+        let meanings = self.meanings.get_or_init(|| meaning::Meanings::of(self));
+        let asked = meaning::asked(words);
+        for ranked in ranked {
+            ranked.score += MEANING * meanings.likeness(ranked.document as usize, &asked);
+        }
     }
 
     /// The terms of the population that look most like one of the words, as they stand in the documents' order of
@@ -387,15 +404,27 @@ impl<'a> Scoring<'a> {
 
     fn ranked(self) -> Vec<Ranked> {
         let wanted = self.wanted.max(f32::MIN_POSITIVE);
-        let tallied = self.index.documents.iter().zip(self.tallies).filter(|(_, tally)| tally.score > 0.0);
+        let tallied = (0..).zip(&self.index.documents).zip(self.tallies).filter(|(_, tally)| tally.score > 0.0);
         tallied
-            .map(|(document, tally)| Ranked {
+            .map(|((number, document), tally)| Ranked {
+                document: number,
                 target: document.target,
                 score: tally.score * (1.0 - COVERAGE + COVERAGE * tally.covered / wanted),
             })
             .collect()
     }
 }
+
+/// Makes the best score 1.
+fn level(ranked: &mut [Ranked]) {
+    let best = ranked.iter().map(|ranked| ranked.score).fold(f32::MIN_POSITIVE, f32::max);
+    for ranked in ranked {
+        ranked.score /= best;
+    }
+}
+
+/// How much being about what is asked counts beside having the best words for it.
+const MEANING: f32 = 0.7;
 
 /// Gathers documents, then files their words.
 #[derive(Default)]
@@ -524,6 +553,7 @@ impl Builder {
             masks: Vec::with_capacity(terms.len()),
             postings: Vec::with_capacity(self.postings.iter().map(Vec::len).sum()),
             posting_ends: Vec::with_capacity(terms.len()),
+            meanings: OnceLock::new(),
         };
         for (term, number) in terms {
             index.arena.push_str(&term);

@@ -3,12 +3,14 @@
 //! Whether the bytes are whole and belong to the catalog at hand is for whoever keeps them to know. What does not add up
 //! all the same is no index. Start at [`put`] and [`take`].
 
+use std::sync::OnceLock;
+
 use gatelatch_registry::catalog::Catalog;
 
 use super::{Document, FIELD_COUNT, Index, Posting, mask, targets_of};
 
 pub(super) fn put(index: &Index) -> Vec<u8> {
-    let Index { documents, arena, term_ends, masks: _, postings, posting_ends } = index;
+    let Index { documents, arena, term_ends, postings, posting_ends, .. } = index;
     let mut to = Vec::with_capacity(
         64 + documents.len() * 16 + arena.len() + 8 * term_ends.len() + postings.len() * (4 + FIELD_COUNT),
     );
@@ -66,7 +68,8 @@ pub(super) fn take(bytes: &[u8], catalog: &Catalog) -> Option<Index> {
     if !adds_up {
         return None;
     }
-    let mut index = Index { documents, arena, term_ends, masks: Vec::new(), postings, posting_ends };
+    let mut index =
+        Index { documents, arena, term_ends, masks: Vec::new(), postings, posting_ends, meanings: OnceLock::new() };
     index.masks = index.terms().map(|(_, term)| mask(term)).collect();
     // An end within a character would have cut the terms short.
     (index.masks.len() == index.term_ends.len()).then_some(index)

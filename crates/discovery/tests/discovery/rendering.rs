@@ -54,11 +54,9 @@ fn what_is_not_ready_is_listed_apart_with_its_reason() {
     legend: "! needs a human: run_tool_confirmed, run_agent_confirmed"
     next: "capabilities {\"search\":\"what you want to do\"} finds actions; capabilities {\"name\":\"calendar\"} shows an entry's actions and arguments; capabilities {\"name\":\"calendar\",\"action\":\"find-slots\"} shows one action and the call to make"
     "#);
-    assert_snapshot!(shown(&ask_in(&view, json!({"search": "workbook rows"}))), @r#"
+    assert_snapshot!(shown(&ask_in(&view, json!({"search": "workbook rows", "kind": "tool"}))), @r#"
     matches:
       {"kind":"tool","name":"xlsx","action":"read-sheet","description":"Read one sheet's rows.","not_ready":"python not found"}
-      {"kind":"agent","name":"describe-workbook","description":"Say what a workbook holds, sheet by sheet."}
-      {"kind":"skill","name":"read-a-workbook","description":"How to look at a workbook step by step."}
       {"kind":"tool","name":"xlsx","action":"list-sheets","description":"List the sheets of a workbook.","not_ready":"python not found"}
       {"kind":"tool","name":"outbox","action":"draft-message","description":"Write a message without sending it."}
     next: "capabilities {\"name\":\"xlsx\",\"action\":\"read-sheet\"} gives an action's arguments and the call to make; add `name` to search inside one entry"

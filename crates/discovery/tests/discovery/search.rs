@@ -71,6 +71,28 @@ fn other_words_for_the_same_thing_find_it() {
     first(&office, "schedule an appointment", "calendar.book-meeting");
 }
 
+/// Every action here has the same words of the questions in the same fields.
+#[cfg(feature = "meanings")]
+#[test]
+fn of_hits_with_equal_words_the_one_that_is_about_the_question_comes_first() {
+    let clinic = tool("places", "Places.")
+        .has(action("find-garage", "Find a garage in the city."))
+        .has(action("find-dentist", "Find a dentist in the city."))
+        .has(action("find-cinema", "Find a cinema in the city."));
+    let house = House::new(vec![clinic], Vec::new());
+    first(&house, "my gums are bleeding, find somebody in the city", "places.find-dentist");
+    first(&house, "the gearbox is leaking, find somebody in the city", "places.find-garage");
+    first(&house, "watch a premiere tonight, find one in the city", "places.find-cinema");
+}
+
+#[test]
+fn what_is_meant_alike_but_shares_no_word_is_no_hit() {
+    let house = House::new(vec![tool("garage", "Brakes.").has(action("mend-brakes", "Mends brakes."))], Vec::new());
+    let answer = ask(&house, json!({"search": "squeaking windscreen wipers"}));
+    assert_eq!(answer["matches"], json!([]), "{answer}");
+    assert!(answer["next"].as_str().is_some_and(|next| next.contains("lists what is there")), "{answer}");
+}
+
 #[test]
 fn compound_words_are_found_joined_and_split() {
     let house = House::new(
