@@ -264,7 +264,7 @@ fn out_of_range(argument: &ArgumentManifest, value: &Value) -> Option<Misfit> {
 }
 
 /// Whether one number is less than another; exact where both are integers.
-pub(crate) fn less(one: &Number, other: &Number) -> bool {
+pub fn less(one: &Number, other: &Number) -> bool {
     let exact = |number: &Number| number.as_i64().map(i128::from).or_else(|| number.as_u64().map(i128::from));
     match (exact(one), exact(other)) {
         (Some(one), Some(other)) => one < other,

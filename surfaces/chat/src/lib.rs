@@ -2,6 +2,10 @@
 //!
 //! Owns how a declaration (`chat_surface.yaml`) becomes a published list, what it must agree with in the catalog, and how
 //! a call of a published tool becomes calls on the road. There is no door here to what cannot be undone. Start at
-//! [`published`] for what clients see.
+//! [`published`] for what clients see, at [`link`] for what must agree.
 
+pub mod link;
 pub mod published;
+
+mod agreement;
+mod shape;

@@ -44,7 +44,8 @@ pub fn input_schema(args: &[SurfaceArgumentManifest]) -> Map<String, Value> {
     schema
 }
 
-fn property(arg: &SurfaceArgumentManifest) -> Value {
+/// The schema of one argument.
+pub(crate) fn property(arg: &SurfaceArgumentManifest) -> Value {
     let number = |number: &Option<serde_json::Number>| number.clone().map(Value::Number);
     let keywords = [
         ("type", Some(arg.kind.json_type().into())),

@@ -1,0 +1,225 @@
+//! An operation of several steps: each held to what the surface could declare alone, and what one passes on to the next
+//! held against the output schema that it comes from. Start at [`Linking::steps`].
+
+use gatelatch_manifest::diagnostic::{Position, quoted};
+use gatelatch_manifest::rule;
+use gatelatch_manifest::schema::validator;
+use gatelatch_manifest::surface::{
+    BindingManifest, ConditionManifest, OutputMemberManifest, StepManifest, Test, ValueSource,
+};
+use gatelatch_registry::catalog::Effect;
+use serde_json::{Map, Value};
+
+use super::argument::Given;
+use super::operation::Operation;
+use super::promise::place;
+use super::{LinkedCall, Linking, named_argument};
+use crate::agreement::contradiction;
+use crate::published;
+use crate::shape::{Part, Shape, Stray, Types};
+
+/// A step and what it calls; `None` where the catalog does not have it.
+struct Called<'a> {
+    step: &'a StepManifest,
+    operation: Option<Operation<'a>>,
+}
+
+impl<'a> Linking<'a> {
+    /// What the steps call; `None` where an operation is not there.
+    pub(super) fn steps(
+        &mut self,
+        steps: &'a [StepManifest],
+        output: &'a [OutputMemberManifest],
+    ) -> Option<Vec<LinkedCall>> {
+        let mut called: Vec<Called<'a>> = Vec::new();
+        for step in steps {
+            let operation = self.resolve(&step.target);
+            if let Some(operation) = &operation {
+                let given: Vec<(&str, Given<'_>, Position)> =
+                    step.args.iter().map(|arg| (arg.name.as_str(), self.given(&called, arg), arg.position)).collect();
+                self.check_arguments(operation, &given, step.target.position);
+                self.check_promises(operation, step.target.position);
+                self.check_repeat(operation, step);
+            }
+            called.push(Called { step, operation });
+            if let Some(condition) = &step.stop_when {
+                self.check_condition(&called, step, condition);
+            }
+        }
+        let narrowing: Vec<(&Operation<'_>, Vec<(&str, &str)>)> = called
+            .iter()
+            .filter_map(|called| {
+                let passed = called.step.args.iter();
+                let passed = passed.filter_map(|arg| named_argument(&arg.source).map(|name| (name, arg.name.as_str())));
+                Some((called.operation.as_ref()?, passed.collect()))
+            })
+            .collect();
+        self.check_narrowing(&narrowing);
+        self.check_members(&called, output);
+        called.iter().map(|called| called.operation.as_ref().map(Operation::linked)).collect()
+    }
+
+    /// What an argument of a step gets; a source that leads nowhere is told.
+    fn given(&mut self, called: &[Called<'a>], arg: &'a BindingManifest) -> Given<'a> {
+        match &arg.source {
+            ValueSource::Argument(name) => self.published(name).map_or(Given::Unknown, Given::Published),
+            ValueSource::Fixed(value) => Given::Value("the value for", value),
+            ValueSource::Step { step, at } => match self.part(called, step, at, arg.position) {
+                Some(part) => Given::Passed(format!("{} of step {}", place(at), quoted(step)), part),
+                None => Given::Unknown,
+            },
+        }
+    }
+
+    /// What stands at a pointer into the result of a step that has been seen; what cannot be found is told.
+    fn part(&mut self, called: &[Called<'a>], step: &str, pointer: &str, at: Position) -> Option<Part<'a>> {
+        // The reader of the file knows that there is such a step before this one.
+        let operation = called.iter().find(|called| called.step.id == step)?.operation.as_ref()?;
+        let (name, own) = (operation.name(), operation.own_place());
+        let Some(schema) = operation.output() else {
+            let message = format!(
+                "`{name}` has no output schema that says what {} of step {} is ({own})",
+                place(pointer),
+                quoted(step)
+            );
+            let help = "write its `output_schema` in the manifest, as a JSON Schema".to_owned();
+            self.add(&rule::SURFACE_POINTER, at, message, Some(help));
+            return None;
+        };
+        let (message, help) = match Shape::of(schema).at(pointer) {
+            Ok(part) => return Some(part),
+            Err(Stray::NoMember { at, name: wrong, near }) => (
+                format!("{} of `{name}` has no member {} ({own})", place(&at), quoted(&wrong)),
+                near.map(|near| format!("did you mean `{near}`?")),
+            ),
+            Err(Stray::NotInto { at, types }) => {
+                (format!("{} of `{name}` is {types}, and {} goes into it ({own})", place(&at), quoted(pointer)), None)
+            }
+            Err(Stray::Untold { at }) => (
+                format!(
+                    "the output schema of `{name}` does not say what is in {}, which {} goes into ({own})",
+                    place(&at),
+                    quoted(pointer)
+                ),
+                Some("say it in the manifest's output schema".to_owned()),
+            ),
+        };
+        self.add(&rule::SURFACE_POINTER, at, message, help);
+        None
+    }
+
+    fn check_condition(&mut self, called: &[Called<'a>], step: &StepManifest, condition: &ConditionManifest) {
+        let ConditionManifest { at: pointer, test, position } = condition;
+        let Some(part) = self.part(called, &step.id, pointer, *position) else { return };
+        let types = part.types();
+        let never = match test {
+            Test::Missing => None,
+            Test::Empty => (!types.overlap(Types::FILLED)).then(|| "is never empty".to_owned()),
+            Test::Equals(value) | Test::DiffersFrom(value) => {
+                let wanted = Types::of(value);
+                (!wanted.overlap(types)).then(|| format!("is never {wanted}"))
+            }
+        };
+        if let Some(never) = never {
+            let message = format!("{} of step {} may be {types}, which {never}", place(pointer), quoted(&step.id));
+            self.add(&rule::SURFACE_TYPE, *position, message, None);
+        }
+    }
+
+    /// A step that writes and would write once more when the whole is repeated.
+    fn check_repeat(&mut self, of: &Operation<'_>, step: &StepManifest) {
+        let writes_anew = of.ruling.effect == Effect::Reversible && !of.action.idempotent && !self.tool.idempotent;
+        let Some(key) = self.tool.idempotency_argument.as_deref().filter(|_| writes_anew) else { return };
+        if step.args.iter().all(|arg| named_argument(&arg.source) != Some(key)) {
+            let message = format!(
+                "step {} calls `{}`, which is not idempotent, without {} ({})",
+                quoted(&step.id),
+                of.name(),
+                quoted(key),
+                of.own_place()
+            );
+            self.add(&rule::SURFACE_REPEAT, step.position, message, None);
+        }
+    }
+
+    /// The members of the result against the declared output schema.
+    fn check_members(&mut self, called: &[Called<'a>], output: &'a [OutputMemberManifest]) {
+        let schema = Value::Object(self.tool.output_schema.clone());
+        let wanted = Shape::of(&schema);
+        for member in output {
+            self.check_member(called, member, wanted);
+        }
+        let required = self.tool.output_schema.get("required").and_then(Value::as_array);
+        for name in required.into_iter().flatten().filter_map(Value::as_str) {
+            let why = match output.iter().find(|member| member.name == name) {
+                None => Some((self.tool.output_schema_position, "`output` does not have it".to_owned())),
+                Some(member) => self.may_lack(called, member).map(|why| (member.position, why)),
+            };
+            if let Some((at, why)) = why {
+                let message = format!("the output schema requires {}, and {why}", quoted(name));
+                let help = "take the name out of `required`".to_owned();
+                self.add(&rule::SURFACE_OUTPUT, at, message, Some(help));
+            }
+        }
+    }
+
+    fn check_member(&mut self, called: &[Called<'a>], member: &'a OutputMemberManifest, wanted: Shape<'_>) {
+        let OutputMemberManifest { name, source, position } = member;
+        let Some(declared) = wanted.member(name) else {
+            let message = format!("the output schema does not say what {} is", quoted(name));
+            let help = "add it to the output schema's `properties`".to_owned();
+            return self.add(&rule::SURFACE_OUTPUT, *position, message, Some(help));
+        };
+        let found = match source {
+            ValueSource::Fixed(value) => misfit(wanted, name, value),
+            ValueSource::Argument(published) => self.published(published).and_then(|arg| {
+                {
+                    let schema = published::property(arg);
+                    declared.shapes.iter().find_map(|wanted| contradiction(Shape::of(&schema), *wanted))
+                }
+                .map(|found| format!("{} {}", quoted(&format!("/{name}{}", found.at)), found.what))
+            }),
+            ValueSource::Step { step, at } => self.part(called, step, at, *position).and_then(|part| {
+                let [given] = part.shapes.as_slice() else { return None };
+                let found = declared.shapes.iter().find_map(|wanted| contradiction(*given, *wanted))?;
+                Some(format!("{} {}", quoted(&format!("/{name}{}", found.at)), found.what))
+            }),
+        };
+        if let Some(found) = found {
+            self.add(&rule::SURFACE_OUTPUT, *position, found, None);
+        }
+    }
+
+    /// Why a member may be absent.
+    fn may_lack(&self, called: &[Called<'a>], member: &OutputMemberManifest) -> Option<String> {
+        match &member.source {
+            ValueSource::Fixed(_) => None,
+            ValueSource::Argument(name) => {
+                let may_be_absent = self.published(name).is_some_and(|arg| !arg.required && arg.default.is_none());
+                may_be_absent.then(|| format!("argument {} may be left out", quoted(name)))
+            }
+            ValueSource::Step { step, at } => {
+                let index = called.iter().position(|called| called.step.id == *step)?;
+                let before = called.get(..index).unwrap_or_default();
+                if let Some(stopping) = before.iter().find(|called| called.step.stop_when.is_some()) {
+                    let (step, stopping) = (quoted(step), quoted(&stopping.step.id));
+                    return Some(format!("step {step} does not run when {stopping} stops"));
+                }
+                let schema = called.get(index)?.operation.as_ref()?.output()?;
+                let part = Shape::of(schema).at(at).ok()?;
+                (!part.always).then(|| format!("{} of step {} need not be there", place(at), quoted(step)))
+            }
+        }
+    }
+}
+
+/// How a fixed value of a member does not fit what the output schema says of it.
+fn misfit(wanted: Shape<'_>, name: &str, value: &Value) -> Option<String> {
+    let mut alone = wanted.keywords().cloned().unwrap_or_default();
+    alone.remove("required");
+    let validator = validator(&Value::Object(alone)).ok()?;
+    let result = Value::Object(Map::from_iter([(name.to_owned(), value.clone())]));
+    let error = validator.iter_errors(&result).next()?;
+    let (at, rule) = (error.instance_path().to_string(), error.schema_path().to_string());
+    Some(format!("{} does not fit the output schema: rule `{rule}`", quoted(&at)))
+}
