@@ -2,12 +2,14 @@
 
 The outbox holds two folders, `drafts` and `sent`, each with `tmp` and `new` as a maildir has them: a message is written
 to `tmp`, flushed, and only then given its name in `new`, so that a reader sees a whole message or none. A name is never
-given twice. A sent draft keeps its id, so that a draft is sent once however many try.
+given twice. A sent draft keeps its id, so that a draft is sent once however many try. A third folder, `keys`, holds for
+each key that a draft was written with the id that it stands for, so that a repeated call writes no second draft.
 
 Every answer is one JSON object on stdout. A failure is {"error": code, "message": text} and exit code 1.
 """
 
 import argparse
+import hashlib
 import json
 import os
 import re
@@ -26,6 +28,7 @@ from pathlib import Path
 
 FOLDERS = ("drafts", "sent")
 ID = re.compile(r"[0-9]{8}-[0-9]{6}-[0-9a-f]{12}")
+KEY = re.compile(r"[A-Za-z0-9._:-]{1,100}")
 ATOM = r"[A-Za-z0-9!#$%&'*+/=?^_`{|}~-]+"
 LOCAL_PART = re.compile(rf"{ATOM}(?:\.{ATOM})*")
 LABEL = re.compile(r"[A-Za-z0-9](?:[A-Za-z0-9-]{0,61}[A-Za-z0-9])?")
@@ -33,6 +36,7 @@ PREVIEW_CHARACTERS = 200
 MOST_RECIPIENTS = 100
 MOST_DELETED = 100
 LONGEST_SUBJECT = 900
+CLAIM_SECONDS = 2.0
 DEFAULT_FROM = "outbox@localhost"
 
 
@@ -298,9 +302,83 @@ def list_messages(request):
 
 def draft_message(request):
     message = compose(request.to, request.cc, request.subject, request.body)
-    identifier = new_id()
-    path = store(outbox_folder(), "drafts", identifier, message)
-    return {**described(identifier, "drafts", path, message), "message_id": str(message["Message-ID"])}
+    outbox = outbox_folder()
+    if request.key is not None:
+        return draft_once(outbox, checked_key(request.key), message)
+    return whole(outbox, "drafts", new_id(), message)
+
+
+def draft_once(outbox, key, message):
+    """The draft of a key: the one that is there, or a new one under the id that the key stands for."""
+    identifier = claimed_id(outbox, key)
+    for _ in range(3):
+        for folder in FOLDERS:
+            path = locate(outbox, folder, identifier)
+            if path is not None:
+                try:
+                    there = read(path)
+                except FileNotFoundError:
+                    continue  # sent or deleted meanwhile
+                return same_draft(identifier, folder, path, there, message)
+        try:
+            return whole(outbox, "drafts", identifier, message)
+        except FileExistsError:
+            continue  # another call with this key was faster
+    raise Refused("outbox_unusable", "the draft of this key is being moved; try again")
+
+
+def same_draft(identifier, folder, path, there, message):
+    if content_of(there) != content_of(message):
+        raise Refused("key_used", "`key` was used for another message; give this one a key of its own")
+    return {**described(identifier, folder, path, there), "message_id": str(there["Message-ID"] or "")}
+
+
+def content_of(message):
+    """What the caller said of a message, in the one form that it has once it was written."""
+    plain = BytesParser(policy=policy.default).parsebytes(message.as_bytes())
+    body = plain.get_body(preferencelist=("plain",))
+    headers = [str(plain[name] or "") for name in ("To", "Cc", "Subject")]
+    return headers, (body.get_content() if body is not None else "").splitlines()
+
+
+def claimed_id(outbox, key):
+    """The id that a key stands for. The first call with a key decides, however many come at once."""
+    folder = outbox / "keys"
+    folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+    name = hashlib.sha256(key.encode()).hexdigest()
+    claim, temporary = folder / name, folder / f"{name}.{secrets.token_hex(6)}"
+    if not claim.exists():
+        try:
+            with os.fdopen(os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "w") as file:
+                file.write(new_id())
+                file.flush()
+                os.fsync(file.fileno())
+            publish(temporary, claim)
+            flush_folder(folder)
+        except FileExistsError:
+            pass  # another call with this key was faster
+        finally:
+            temporary.unlink(missing_ok=True)
+    # Where the file system has no hard links, a claim is filled a moment after it was made.
+    deadline = time.monotonic() + CLAIM_SECONDS
+    while True:
+        identifier = claim.read_text()
+        if ID.fullmatch(identifier):
+            return identifier
+        if time.monotonic() > deadline:
+            raise Refused("outbox_unusable", f"what `{claim}` holds is no id; remove the file to use this key again")
+        time.sleep(0.01)
+
+
+def checked_key(text):
+    if not KEY.fullmatch(text):
+        raise Refused("bad_arguments", "`key` has 1 to 100 letters, digits, `.`, `_`, `:` and `-`")
+    return text
+
+
+def whole(outbox, folder, identifier, message):
+    path = store(outbox, folder, identifier, message)
+    return {**described(identifier, folder, path, message), "message_id": str(message["Message-ID"])}
 
 
 def send_message(request):
@@ -339,8 +417,7 @@ def send_draft(identifier):
 
 
 def sent(outbox, identifier, message):
-    path = store(outbox, "sent", identifier, message)
-    return {**described(identifier, "sent", path, message), "message_id": str(message["Message-ID"])}
+    return whole(outbox, "sent", identifier, message)
 
 
 def already_sent(identifier, draft):
@@ -359,7 +436,23 @@ def delete_messages(request):
         raise Refused("no_such_message", "some ids are unknown, so nothing was deleted", unknown=missing)
     for _, _, path in found:
         path.unlink(missing_ok=True)
+    forget_keys(outbox, set(identifiers))
     return {"deleted": [{"id": identifier, "folder": folder} for identifier, folder, _ in found]}
+
+
+def forget_keys(outbox, identifiers):
+    """A key whose message was deleted stands for nothing any more, so that no name is given twice."""
+    try:
+        claims = list(os.scandir(outbox / "keys"))
+    except FileNotFoundError:
+        return
+    for claim in claims:
+        path = Path(claim.path)
+        try:
+            if path.read_text() in identifiers:
+                path.unlink()
+        except (FileNotFoundError, UnicodeDecodeError):
+            continue
 
 
 def parsed_ids(text):
@@ -397,6 +490,7 @@ def command_line():
     for name in ("to", "subject", "body"):
         draft.add_argument(f"--{name}", required=True)
     draft.add_argument("--cc")
+    draft.add_argument("--key")
     draft.set_defaults(run=draft_message)
 
     send = actions.add_parser("send-message", allow_abbrev=False)

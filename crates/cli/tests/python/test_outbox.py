@@ -104,6 +104,76 @@ class Drafting(OutboxCase):
         self.assertEqual(self.draft(to="ann@münchen.example")["to"], "ann@xn--mnchen-3ya.example")
 
 
+class Keys(OutboxCase):
+    def keyed(self, key="minutes-1", **other):
+        given = {"to": "Ann <ann@example.org>", "subject": "Grüße", "body": "Zeile\n\nzwei – 東京", "key": key, **other}
+        return [f"--{name}={value}" for name, value in given.items()]
+
+    def draft(self, *arguments):
+        return self.works("draft-message", *arguments)
+
+    def test_a_repeated_call_with_a_key_gives_the_same_draft(self):
+        first = self.draft(*self.keyed())
+        self.assertEqual(self.draft(*self.keyed()), first)
+        self.assertEqual(self.ids("drafts"), [first["id"]])
+        self.assertNotEqual(self.draft(*self.keyed("minutes-2"))["id"], first["id"])
+
+    def test_without_a_key_every_call_writes_a_draft(self):
+        arguments = ("--to=ann@example.org", "--subject=s", "--body=b")
+        self.assertNotEqual(self.draft(*arguments)["id"], self.draft(*arguments)["id"])
+
+    def test_many_calls_with_a_key_at_once_write_one_draft(self):
+        with concurrent.futures.ThreadPoolExecutor(8) as pool:
+            answers = list(pool.map(lambda _: self.draft(*self.keyed()), range(16)))
+        self.assertEqual({answer["id"] for answer in answers}, {answers[0]["id"]})
+        self.assertEqual({answer["message_id"] for answer in answers}, {answers[0]["message_id"]})
+        self.assertEqual(self.ids("drafts"), [answers[0]["id"]])
+
+    def test_a_key_of_another_message_is_refused(self):
+        self.draft(*self.keyed())
+        for other in ({"body": "other"}, {"subject": "other"}, {"to": "bob@example.org"}, {"cc": "bob@example.org"}):
+            with self.subTest(other=other):
+                self.refused("key_used", "draft-message", *self.keyed(**other))
+        self.assertEqual(len(self.ids("drafts")), 1)
+
+    def test_a_draft_that_was_sent_is_not_drafted_again(self):
+        draft = self.draft(*self.keyed())
+        self.works("send-message", "--id", draft["id"])
+        again = self.draft(*self.keyed())
+        self.assertEqual((again["id"], again["folder"]), (draft["id"], "sent"))
+        self.assertEqual(self.ids("drafts"), [])
+
+    def test_a_deleted_draft_frees_its_key_and_never_its_id(self):
+        draft = self.draft(*self.keyed())
+        self.works("delete-messages", "--ids", json.dumps([draft["id"]]))
+        again = self.draft(*self.keyed())
+        self.assertNotEqual(again["id"], draft["id"])
+        self.assertEqual(self.ids("drafts"), [again["id"]])
+
+    def test_a_call_that_ended_after_its_claim_is_completed_by_the_next_one(self):
+        draft = self.draft(*self.keyed())
+        Path(draft["path"]).unlink()
+        self.assertEqual(self.draft(*self.keyed())["id"], draft["id"])
+
+    def test_what_is_no_key_is_refused_and_leaves_nothing_behind(self):
+        for key in ("", "a b", "../x", "k" * 101, "é", "a\n"):
+            with self.subTest(key=key):
+                self.refused("bad_arguments", "draft-message", *self.keyed(key))
+        self.assertFalse(self.outbox.exists())
+
+    def test_a_claim_that_is_damaged_is_told(self):
+        self.draft(*self.keyed())
+        [claim] = (self.outbox / "keys").iterdir()
+        claim.write_text("")
+        self.refused("outbox_unusable", "draft-message", *self.keyed())
+
+    @unittest.skipIf(sys.platform == "win32", "modes are a matter of POSIX")
+    def test_a_key_itself_is_not_kept(self):
+        self.draft(*self.keyed("private-word"))
+        kept = [path for path in self.outbox.rglob("*") if path.is_file()]
+        self.assertFalse(any("private-word" in str(path) or b"private-word" in path.read_bytes() for path in kept))
+
+
 class Refusing(OutboxCase):
     def test_a_line_break_in_a_header_is_refused(self):
         for argument in ("to", "cc", "subject"):
