@@ -10,6 +10,7 @@ mod exit;
 mod options;
 mod settings;
 mod shipped;
+mod surface;
 mod verb;
 
 use std::ffi::OsString;

@@ -70,6 +70,19 @@ pub(crate) enum Verb {
         #[arg(long)]
         list: bool,
     },
+    /// Serve the curated tools of a declaration to chat clients over stdio (MCP).
+    #[command(
+        after_help = "The declaration is chat_surface.yaml, see docs/chat.md. What does not agree with the catalog is told on standard error and left out."
+    )]
+    Chat {
+        /// The declaration; without it, the one of the settings, else chat_surface.yaml in the first catalog folder that
+        /// has one, else, for the catalog that ships, the one that ships with it.
+        #[arg(long, value_name = "FILE")]
+        surface: Option<PathBuf>,
+        /// Print the tools that clients see, as JSON, and exit.
+        #[arg(long)]
+        list: bool,
+    },
     /// List tools, agents and skills, and what is broken or not ready.
     List {
         /// Print JSON.

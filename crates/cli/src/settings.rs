@@ -25,6 +25,7 @@ pub(crate) const VARIABLES: &[(&str, &str)] = &[
     ("GATELATCH_CONFIRM", "who asks the human: client (default), elicit or ticket"),
     ("GATELATCH_DENY_IRREVERSIBLE", "1: what cannot be undone is refused even where a human has agreed"),
     ("GATELATCH_CAPABILITIES_MAX_BYTES", "over how many bytes a full schema becomes an index (default 40000)"),
+    ("GATELATCH_CHAT_SURFACE", "the declaration that `gatelatch chat` serves; used when no --surface is given"),
     ("GATELATCH_LOG", "what is logged on standard error: error, warn, info, debug, trace, or a filter by target"),
     (
         "GATELATCH_CACHE",
@@ -91,6 +92,8 @@ pub(crate) struct Settings {
     pub(crate) capabilities_max_bytes: usize,
     /// Whether a large catalog is kept in a compiled form for the next start.
     pub(crate) cache_catalog: bool,
+    /// The declaration of the chat surface, if one is named.
+    pub(crate) chat_surface: Option<PathBuf>,
     /// A filter for the log, if one is set.
     pub(crate) log: Option<String>,
 }
@@ -168,8 +171,11 @@ impl Settings {
             })?,
             None => file.capabilities_max_bytes.and_then(|bytes| usize::try_from(bytes).ok()).unwrap_or(40_000),
         };
+        let named = environment.text("GATELATCH_CHAT_SURFACE").map(|named| folder.join(named));
+        let chat_surface = named.or_else(|| file.chat_surface.as_deref().map(|named| beside.join(named)));
         Ok(Settings {
             catalogs,
+            chat_surface,
             policy: Policy { asked_by, deny_irreversible: deny },
             capabilities_max_bytes: max_bytes,
             cache_catalog,

@@ -3,6 +3,7 @@
 mod asked;
 mod browse;
 pub(crate) mod builtin;
+mod chat;
 mod check;
 mod connect;
 mod demo;
@@ -12,6 +13,7 @@ mod operator;
 mod pin;
 mod reference;
 mod run;
+mod serving;
 mod verify;
 
 use std::io::{IsTerminal, Write};
@@ -46,6 +48,8 @@ pub(crate) fn dispatch(options: Options, environment: Environment) -> anyhow::Re
     match options.verb {
         Verb::Operator { list: true } => operator::list(),
         Verb::Operator { list: false } => operator::serve(&place, environment),
+        Verb::Chat { surface, list: true } => chat::list(&place, &environment, surface.as_deref()),
+        Verb::Chat { surface, list: false } => chat::serve(&place, environment, surface.as_deref()),
         Verb::List { json } => browse::list(&Road::open(&place, environment)?, json),
         Verb::Show { name, action, kind, json } => {
             browse::show(&Road::open(&place, environment)?, name, action, kind, json)
@@ -204,7 +208,7 @@ impl Road {
 }
 
 /// The entries that an error left out, by the folder and the file of their manifest.
-fn broken(findings: &[Diagnostic]) -> Vec<Broken> {
+pub(crate) fn broken(findings: &[Diagnostic]) -> Vec<Broken> {
     let mut broken: Vec<Broken> = Vec::new();
     for finding in findings.iter().filter(|finding| finding.severity == Severity::Error) {
         let path = Path::new(&finding.file);

@@ -311,6 +311,8 @@ pub struct SettingsManifest {
     pub deny_irreversible: Option<bool>,
     /// Over how many bytes a full schema becomes an index.
     pub capabilities_max_bytes: Option<u64>,
+    /// The declaration of the chat surface, as written.
+    pub chat_surface: Option<String>,
     /// What is logged.
     pub log: Option<String>,
 }

@@ -642,6 +642,13 @@ pub static SETTINGS: Block = Block {
         )
         .default("40000")
         .also(&["max_bytes", "capabilities"]),
+        key(
+            "chat_surface",
+            Form::Text { most: 4096 },
+            "the declaration that `gatelatch chat` serves, relative to this file",
+        )
+        .default("`chat_surface.yaml` in the first catalog folder that has one")
+        .also(&["surface", "chat", "declaration"]),
         key("log", Form::Text { most: 1024 }, "what is logged: error, warn, info, debug, trace, or target=level pairs")
             .also(&["log_level", "logging", "level"]),
     ]],

@@ -19,6 +19,7 @@ pub(crate) fn settings(text: &str, findings: &mut Findings<'_, '_>) -> Option<Se
         confirm: keys.text("confirm").map(str::to_owned),
         deny_irreversible: keys.flag("deny_irreversible"),
         capabilities_max_bytes: keys.whole("capabilities_max_bytes"),
+        chat_surface: keys.text("chat_surface").map(str::to_owned),
         log: keys.text("log").map(str::to_owned),
     })
 }

@@ -18,7 +18,6 @@ mod step;
 
 use crate::published;
 use argument::Given;
-use operation::Operation;
 
 /// A declaration as it was read.
 #[derive(Clone, Copy, Debug)]
@@ -51,6 +50,13 @@ pub struct LinkedTool {
     pub(crate) manifest: SurfaceToolManifest,
     /// What it calls, in order: one operation, or that of each step.
     pub(crate) calls: Vec<LinkedCall>,
+}
+
+impl LinkedTool {
+    /// The tool as clients see it.
+    pub fn published(&self) -> &PublishedTool {
+        &self.published
+    }
 }
 
 /// An operation of the catalog that a published tool calls.

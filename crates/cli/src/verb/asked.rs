@@ -20,7 +20,7 @@ use tokio_util::sync::CancellationToken;
 use crate::exit::UsageError;
 use crate::options::{AskedEra, ServerOptions};
 use crate::settings::Environment;
-use crate::verb::operator::{SETTLING, stop_on_signal};
+use crate::verb::serving::{SETTLING, stop_on_signal};
 use crate::verb::working_folder;
 
 /// How much of the end of a server's standard error is told.

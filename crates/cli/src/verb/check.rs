@@ -4,19 +4,22 @@
 
 mod mend;
 
+use std::fmt;
 use std::path::{Path, PathBuf};
 
+use gatelatch_chat::link::Linked;
 use gatelatch_gate::decision::ruling;
 use gatelatch_gate::declaration::{self, Loosening};
 use gatelatch_manifest::diagnostic::{Diagnostic, Severity};
 use gatelatch_registry::catalog::{ActionManifest, Catalog, Entry, Kind};
 use gatelatch_registry::load::Loaded;
-use serde_json::json;
+use serde_json::{Value, json};
 
 use crate::exit::Code;
 use crate::options::Place;
 use crate::settings::{self, Environment, Settings};
-use crate::verb::{load_catalog, print, print_json, say, working_folder};
+use crate::surface::Declared;
+use crate::verb::{broken, load_catalog, print, print_json, say, working_folder};
 
 use mend::Mended;
 
@@ -26,13 +29,16 @@ const LIST: &str = "loosenings.txt";
 /// Prints the findings, after mending what is certain if that is wanted; the exit code is that of a failure when an
 /// error remains.
 pub(crate) fn check(place: &Place, environment: &Environment, fix: bool, as_json: bool) -> anyhow::Result<Code> {
-    let settings = Settings::read(place, environment, &working_folder()?)?;
+    let folder = working_folder()?;
+    let settings = Settings::read(place, environment, &folder)?;
     let mended = if fix { Some(mend::mend(&settings)) } else { None };
     if fix && settings.catalogs.is_empty() {
         say("note: the catalog that ships is compiled in, so that there is nothing to mend; name one with --catalog");
     }
-    let Loaded { catalog, findings } = load_catalog(&settings);
+    let Loaded { catalog, mut findings } = load_catalog(&settings);
     settings::refuse_unknown_variables(environment, &catalog)?;
+    let mendable = findings.iter().filter(|finding| finding.fix.is_some()).count();
+    let published = Published::find(&settings, &folder, &catalog, &mut findings)?;
     let undeclared = declaration::undeclared(&catalog);
     let loosenings = declaration::loosenings(&catalog);
     let ignored = declaration::ignored_declarations(&catalog);
@@ -40,7 +46,6 @@ pub(crate) fn check(place: &Place, environment: &Environment, fix: bool, as_json
     let unlisted: Vec<String> = settings.catalogs.iter().flat_map(|folder| unlisted(folder, &loosenings)).collect();
     let errors = findings.iter().filter(|finding| finding.severity == Severity::Error).count();
     let code = if errors == 0 && unlisted.is_empty() { Code::Done } else { Code::Failed };
-    let mendable = findings.iter().filter(|finding| finding.fix.is_some()).count();
     let (entries, skills) = (catalog.entries().len(), catalog.skills().len());
     let loosenings: Vec<String> = loosenings.iter().map(ToString::to_string).collect();
     if as_json {
@@ -54,6 +59,7 @@ pub(crate) fn check(place: &Place, environment: &Environment, fix: bool, as_json
             "unlisted_loosenings": unlisted,
             "entries": entries,
             "skills": skills,
+            "chat_surface": published.as_ref().map(Published::to_value),
         });
         if let (Some(mended), Some(report)) = (&mended, report.as_object_mut()) {
             report.extend(mended.to_map());
@@ -86,6 +92,9 @@ pub(crate) fn check(place: &Place, environment: &Environment, fix: bool, as_json
         "error: the list of loosenings and the manifests differ; mend the list or the manifest",
         unlisted.into_iter(),
     )?;
+    if let Some(published) = &published {
+        print(&published.to_string())?;
+    }
     print(&format!(
         "{}, {} load; {}, {}",
         counted(entries, "tool or agent", "tools and agents"),
@@ -110,6 +119,48 @@ fn print_mended(mended: &Mended) -> anyhow::Result<()> {
         print("")?;
     }
     Ok(())
+}
+
+/// What of the declaration of the chat surface can be served.
+struct Published {
+    file: String,
+    tools: usize,
+    left_out: Vec<String>,
+    /// Whether a lock file lies beside it; the one that ships is held to its own in the repository.
+    is_locked: bool,
+}
+
+impl Published {
+    /// Holds the declaration, if there is one, against the catalog; what is found is added to the findings.
+    fn find(
+        settings: &Settings,
+        folder: &Path,
+        catalog: &Catalog,
+        findings: &mut Vec<Diagnostic>,
+    ) -> anyhow::Result<Option<Published>> {
+        let Some(declared) = Declared::find(None, settings, folder)? else { return Ok(None) };
+        let linked = declared.link(catalog, &broken(findings));
+        let is_locked = declared.lock_path().is_none_or(|lock| lock.is_file());
+        findings.extend(declared.findings);
+        findings.extend(linked.findings);
+        let Linked { tools, left_out, .. } = linked;
+        Ok(Some(Published { file: declared.file, tools: tools.len(), left_out, is_locked }))
+    }
+
+    fn to_value(&self) -> Value {
+        json!({ "file": self.file, "tools": self.tools, "left_out": self.left_out, "locked": self.is_locked })
+    }
+}
+
+impl fmt::Display for Published {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let left_out = match self.left_out.as_slice() {
+            [] => String::new(),
+            names => format!(", left out: {}", names.join(", ")),
+        };
+        let lock = if self.is_locked { "" } else { "; no lock file beside it" };
+        write!(f, "chat surface {}: {}{left_out}{lock}", self.file, counted(self.tools, "tool", "tools"))
+    }
 }
 
 /// What a catalog's list of loosenings lacks (`+`) or has too much (`-`); nothing where the catalog keeps no list.

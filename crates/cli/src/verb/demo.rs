@@ -20,7 +20,7 @@ use tokio_util::sync::CancellationToken;
 use self::stage::{Called, Stage};
 use crate::exit::Code;
 use crate::settings::Environment;
-use crate::verb::operator::stop_on_signal;
+use crate::verb::serving::stop_on_signal;
 
 /// A workbook of three orders.
 const WORKBOOK: &[u8] = include_bytes!("demo/orders.xlsx");

@@ -30,7 +30,7 @@ use self::talk::Talk;
 use crate::exit::{Code, UsageError};
 use crate::options::{InitOptions, Place, ShownKind};
 use crate::settings::{Environment, Settings};
-use crate::verb::{operator::stop_on_signal, print, working_folder};
+use crate::verb::{print, serving::stop_on_signal, working_folder};
 
 /// Where entries go when no catalog is set.
 const CATALOG: &str = "mine";

@@ -16,9 +16,8 @@ use crate::arguments;
 use crate::exit::Code;
 use crate::options::CallOptions;
 use crate::verb::{
-    Road,
-    operator::{SETTLING, stop_on_signal},
-    print_answer, say,
+    Road, print_answer, say,
+    serving::{SETTLING, stop_on_signal},
 };
 
 /// What to run.

@@ -1,43 +1,28 @@
-//! `gatelatch operator`: the operator server over stdio.
+//! A surface over stdio, whichever it is: its list, its start, its end.
+//!
+//! Knows no surface. Start at [`serve`].
 
 use std::sync::Arc;
 use std::time::Duration;
 
 use anyhow::Context;
-use gatelatch_discovery::index::Index;
-use gatelatch_manifest::diagnostic::Severity;
-use gatelatch_operator::surface::{self, Operator};
 use gatelatch_protocol::digest::tools_json;
 use gatelatch_protocol::stdio::{StdioLimits, serve as serve_stdio};
+use gatelatch_protocol::surface::{PublishedTool, Surface};
 use gatelatch_spawn::child::{GRACE, settle};
 use tokio_util::sync::CancellationToken;
 
 use crate::exit::Code;
-use crate::options::Place;
-use crate::settings::Environment;
-use crate::verb::{Road, print_json, say};
+use crate::verb::print_json;
 
-/// The level at which the server logs: every verdict and outcome, and what went wrong.
-const LEVEL: &str = "warn,gatelatch::record=info";
+/// The level at which a server logs: every verdict and outcome, and what went wrong.
+pub(crate) const LEVEL: &str = "warn,gatelatch::record=info";
 
 /// How long children may take to be gone once they were asked to end: their grace, and what the system needs then.
 pub(crate) const SETTLING: Duration = GRACE.saturating_add(Duration::from_secs(3));
 
-/// Prints the list that clients see, without a transport and without a catalog.
-pub(crate) fn list() -> anyhow::Result<Code> {
-    print_json(&serde_json::json!({ "tools": tools_json(&surface::tools()) }), false)?;
-    Ok(Code::Done)
-}
-
-/// Serves until end of input or a signal.
-pub(crate) fn serve(place: &Place, environment: Environment) -> anyhow::Result<Code> {
-    let road = Road::open_with(place, environment, LEVEL)?;
-    for finding in road.findings.iter().filter(|finding| finding.severity == Severity::Error) {
-        say(&finding.to_string());
-    }
-    // While the client opens the conversation.
-    std::thread::spawn(Index::prepare);
-    let operator = Operator::new(road.bridge, env!("CARGO_PKG_VERSION"));
+/// Serves a surface until end of input or a signal.
+pub(crate) fn serve(surface: Arc<dyn Surface>) -> anyhow::Result<Code> {
     // A child that ignores the request to end is killed a while later: the server must outlive that.
     let limits = StdioLimits { grace: SETTLING, ..StdioLimits::default() };
     let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build()?;
@@ -45,13 +30,19 @@ pub(crate) fn serve(place: &Place, environment: Environment) -> anyhow::Result<C
         let stop = CancellationToken::new();
         tokio::spawn(stop_on_signal(stop.clone()));
         stop_when_nobody_reads(stop.clone());
-        let served = serve_stdio(Arc::new(operator), std::io::stdin(), std::io::stdout(), limits, stop).await;
+        let served = serve_stdio(surface, std::io::stdin(), std::io::stdout(), limits, stop).await;
         settle(SETTLING).await;
         served
     });
     // A reader thread may still wait on standard input; it must not hold the process.
     runtime.shutdown_background();
     served.context("the server stopped")?;
+    Ok(Code::Done)
+}
+
+/// Prints a list as clients see it.
+pub(crate) fn list(tools: &[PublishedTool]) -> anyhow::Result<Code> {
+    print_json(&serde_json::json!({ "tools": tools_json(tools) }), false)?;
     Ok(Code::Done)
 }
 

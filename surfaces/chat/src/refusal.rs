@@ -1,0 +1,252 @@
+//! How a call that did not end well is told here: in the names of the surface, with nothing of what it hides.
+//!
+//! A published tool has no confirmed twin, so that what the gate does not let through simply cannot be run. The
+//! operation's own error is passed on, the names of its arguments as the caller knows them. Start at [`Wording::failure`].
+
+use gatelatch_bridge::answer::{Answer, Status};
+use gatelatch_registry::arguments::{ArgumentFault, ArgumentRule, Arguments};
+use gatelatch_registry::catalog::Catalog;
+use serde_json::{Map, Value, json};
+
+use crate::link::LinkedCall;
+
+/// What stands for an argument of the operation that is not published.
+const HIDDEN: &str = "a value that this server sets";
+
+/// The names of one call: what the operation calls its arguments, and what the caller calls them.
+pub(crate) struct Wording<'t> {
+    /// The published tool.
+    pub(crate) tool: &'t str,
+    /// What was called for it.
+    pub(crate) call: &'t LinkedCall,
+    /// An argument of the operation, and the published one that it gets its value from.
+    pub(crate) names: Vec<(&'t str, &'t str)>,
+}
+
+impl Wording<'_> {
+    /// The failure that the caller reads: `{error, message, …}`.
+    pub(crate) fn failure(&self, answer: Answer, catalog: &Catalog, args: &Map<String, Value>) -> Map<String, Value> {
+        let Answer { value, status, .. } = answer;
+        let error = value.get("error").and_then(Value::as_str).unwrap_or("failed").to_owned();
+        match (status, error.as_str()) {
+            (Status::ApprovalRequired | Status::Denied, _) => {
+                let message = format!(
+                    "`{}` cannot be run on this server, whoever agrees\nhelp: do not try it again; tell the human",
+                    self.tool
+                );
+                object(json!({ "error": "denied", "message": message }))
+            }
+            (Status::Usage, "bad_arguments") => {
+                let message = format!("`{}`: {}", self.tool, self.faults(catalog, args));
+                object(json!({ "error": error, "message": message }))
+            }
+            (Status::Usage, "input_too_large")
+            | (Status::Failed | Status::TimedOut | Status::Cancelled | Status::Done, _) => {
+                self.run_failed(&error, &value)
+            }
+            (Status::NotReady, "not_ready") => self.run_failed(&error, &value),
+            // The catalog is not the one that the declaration was held against.
+            (Status::Usage | Status::NotReady, _) => {
+                let message = format!("`{}` is not available on this server now", self.tool);
+                object(json!({ "error": "not_ready", "message": message }))
+            }
+        }
+    }
+
+    /// What is wrong with the arguments that the operation got, in the caller's names.
+    fn faults(&self, catalog: &Catalog, args: &Map<String, Value>) -> String {
+        let action =
+            catalog.entry(self.call.kind, &self.call.entry).and_then(|entry| entry.action(self.call.action.as_deref()));
+        let faults = action.and_then(|action| Arguments::parse(action, &Value::Object(args.clone())).err());
+        let told: Vec<String> = faults.iter().flatten().map(|fault| self.fault(fault)).collect();
+        if told.is_empty() { "the operation does not take these arguments".to_owned() } else { told.join("; ") }
+    }
+
+    fn fault(&self, fault: &ArgumentFault) -> String {
+        let own = format!("`{}` ", fault.argument);
+        let rest = fault.message.strip_prefix(&own).unwrap_or("does not fit");
+        match (self.published(&fault.argument), fault.rule) {
+            // Every name was the declaration's: the manifest has changed.
+            (_, ArgumentRule::Unknown) => format!("{HIDDEN} is not known any more"),
+            (Some(published), _) => format!("`{published}` {rest}"),
+            (None, _) => format!("{HIDDEN} {rest}"),
+        }
+    }
+
+    fn run_failed(&self, error: &str, value: &Value) -> Map<String, Value> {
+        let message = value.get("message").and_then(Value::as_str).unwrap_or_default();
+        let mut told = Map::new();
+        told.insert("error".to_owned(), error.into());
+        told.insert("message".to_owned(), format!("`{}`: {}", self.tool, self.own_message(message)).into());
+        for key in ["exit_code", "head"] {
+            if let Some(part) = value.get(key) {
+                told.insert(key.to_owned(), part.clone());
+            }
+        }
+        if let Some(detail) = value.get("detail") {
+            told.insert("detail".to_owned(), self.in_public_words(detail));
+        }
+        told
+    }
+
+    /// A message of the road without the entry's and the action's name before it.
+    fn own_message(&self, message: &str) -> String {
+        let LinkedCall { kind, entry, action, .. } = self.call;
+        let before = match action {
+            Some(action) => format!("`{entry}` `{action}`: "),
+            None => format!("{} `{entry}`: ", kind.as_str()),
+        };
+        let rest = message.strip_prefix(&before).unwrap_or(message);
+        self.public_text(&rest.replace(&format!("`{entry}`"), &format!("`{}`", self.tool)))
+    }
+
+    fn in_public_words(&self, value: &Value) -> Value {
+        match value {
+            Value::String(text) => Value::String(self.public_text(text)),
+            Value::Array(items) => items.iter().map(|item| self.in_public_words(item)).collect(),
+            Value::Object(map) => {
+                map.iter().map(|(key, part)| (key.clone(), self.in_public_words(part))).collect::<Map<_, _>>().into()
+            }
+            Value::Null | Value::Bool(_) | Value::Number(_) => value.clone(),
+        }
+    }
+
+    /// A text in which every argument of the operation, where it is marked as a name (`` `max-rows` ``, `--max-rows`),
+    /// has the name that the caller knows.
+    fn public_text(&self, text: &str) -> String {
+        let mut told = String::with_capacity(text.len());
+        let mut rest = text;
+        while let Some(at) = rest.find(['`', '-']) {
+            let (before, from) = rest.split_at(at);
+            told.push_str(before);
+            let (length, public) = self.marked(before, from);
+            match public {
+                Some(public) => told.push_str(&public),
+                None => told.push_str(from.get(..length).unwrap_or_default()),
+            }
+            rest = from.get(length..).unwrap_or_default();
+        }
+        told.push_str(rest);
+        told
+    }
+
+    /// How long the name is that a text begins with, its marks included, and what stands for it; one mark and nothing
+    /// where it is no name.
+    fn marked(&self, before: &str, text: &str) -> (usize, Option<String>) {
+        let name_of = |text: &str| {
+            let end = text.find(|c: char| !(c.is_ascii_alphanumeric() || matches!(c, '-' | '_' | '.')));
+            end.map_or(text.len(), |end| end)
+        };
+        if let Some(inside) = text.strip_prefix('`') {
+            let length = name_of(inside);
+            let name = inside.get(..length).unwrap_or_default();
+            let bare = name.trim_start_matches('-');
+            let is_closed = inside.get(length..).is_some_and(|after| after.starts_with('`'));
+            let public = self.public(bare).filter(|_| is_closed);
+            return if public.is_some() { (length + 2, public) } else { (1, None) };
+        }
+        let is_word_before = before.ends_with(|c: char| c.is_ascii_alphanumeric() || c == '-');
+        let Some(option) = text.strip_prefix("--").filter(|_| !is_word_before) else { return (1, None) };
+        // A sentence may end right behind the name.
+        let name = option.get(..name_of(option)).unwrap_or_default().trim_end_matches('.');
+        match self.public(name) {
+            Some(public) => (name.len() + 2, Some(public)),
+            None => (2, None),
+        }
+    }
+
+    fn public(&self, name: &str) -> Option<String> {
+        let is_known = self.call.arguments.iter().any(|(known, _)| known == name);
+        is_known.then(|| self.published(name).map_or_else(|| HIDDEN.to_owned(), |published| format!("`{published}`")))
+    }
+
+    fn published(&self, name: &str) -> Option<&str> {
+        self.names.iter().find(|(own, _)| *own == name).map(|(_, published)| *published)
+    }
+}
+
+fn object(value: Value) -> Map<String, Value> {
+    match value {
+        Value::Object(map) => map,
+        Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_) | Value::Array(_) => Map::new(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use gatelatch_registry::catalog::{Effect, Kind};
+
+    use super::*;
+
+    fn call() -> LinkedCall {
+        let arguments = ["path", "max-results", "max-bytes"].map(|name| (name.to_owned(), false));
+        LinkedCall {
+            kind: Kind::Tool,
+            entry: "xlsx".to_owned(),
+            action: Some("read-sheet".to_owned()),
+            effect: Effect::ReadOnly,
+            arguments: arguments.into(),
+        }
+    }
+
+    fn failure(status: Status, value: Value) -> Value {
+        let (call, names) = (call(), vec![("path", "file"), ("max-results", "max_results")]);
+        let wording = Wording { tool: "xlsx_read_sheet", call: &call, names };
+        Value::Object(wording.failure(Answer::failure(status, value), &Catalog::default(), &Map::new()))
+    }
+
+    #[test]
+    fn what_the_gate_does_not_let_through_cannot_be_run_and_names_no_other_door() {
+        let value = json!({
+            "error": "approval_required", "message": "ask the human, then call run_tool_confirmed", "tool": "xlsx",
+            "effect": "irreversible", "because": "the name says `delete`", "confirm_with": "run_tool_confirmed"
+        });
+        for status in [Status::ApprovalRequired, Status::Denied] {
+            let told = failure(status, value.clone());
+            assert_eq!(told["error"], "denied");
+            assert!(told["message"].as_str().unwrap().contains("`xlsx_read_sheet` cannot be run on this server"));
+            assert_eq!(told.as_object().unwrap().len(), 2, "{told}");
+            assert!(!told.to_string().contains("confirm"), "{told}");
+        }
+    }
+
+    #[test]
+    fn the_operation_s_own_error_speaks_of_the_caller_s_arguments_and_hides_the_rest() {
+        let told = failure(
+            Status::Failed,
+            json!({
+                "error": "tool_failed",
+                "message": "`xlsx` `read-sheet`: exited with code 1",
+                "exit_code": 1,
+                "detail": {
+                    "error": "too_large",
+                    "message": "`path` is too large; use --max-results, `--max-results` or --max-bytes. `other` and a--path stay"
+                },
+                "schema": { "properties": {} }, "did_you_mean": ["save-dump"], "help": "see read-sheet"
+            }),
+        );
+        assert_eq!(
+            told,
+            json!({
+                "error": "tool_failed",
+                "message": "`xlsx_read_sheet`: exited with code 1",
+                "exit_code": 1,
+                "detail": {
+                    "error": "too_large",
+                    "message": "`file` is too large; use `max_results`, `max_results` or a value that this server sets. `other` and a--path stay"
+                }
+            })
+        );
+    }
+
+    #[test]
+    fn a_tool_that_is_busy_or_not_ready_is_named_as_it_is_published() {
+        let busy =
+            failure(Status::Failed, json!({ "error": "busy", "message": "`xlsx` `read-sheet`: `xlsx` is busy" }));
+        assert_eq!(busy["message"], "`xlsx_read_sheet`: `xlsx_read_sheet` is busy");
+        let broken = json!({ "error": "broken", "message": "tool `xlsx` is broken: tools/xlsx/tool.yaml:3:1: …" });
+        let told = failure(Status::NotReady, broken);
+        assert_eq!(told["error"], "not_ready");
+        assert!(!told.to_string().contains("tool.yaml"), "{told}");
+    }
+}
