@@ -16,6 +16,9 @@ impl Linking<'_> {
     /// Effect, idempotence and reach, each no milder than the manifest and the gate say.
     pub(super) fn check_promises(&mut self, of: &Operation<'_>, at: Position) {
         self.check_effect(of, at);
+        if of.ruling.effect == Effect::Irreversible {
+            return;
+        }
         let is_harmless = of.action.idempotent || of.ruling.effect == Effect::ReadOnly;
         let claims = [
             (self.tool.idempotent && !is_harmless, "idempotent: true", "calling it twice equals calling it once"),

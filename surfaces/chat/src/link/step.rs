@@ -24,6 +24,13 @@ struct Called<'a> {
     operation: Option<Operation<'a>>,
 }
 
+/// What stands at a place of a step's result.
+struct Found<'a> {
+    part: Part<'a>,
+    /// Where the manifest of the step's operation says so.
+    manifest: String,
+}
+
 impl<'a> Linking<'a> {
     /// What the steps call; `None` where an operation is not there.
     pub(super) fn steps(
@@ -65,14 +72,16 @@ impl<'a> Linking<'a> {
             ValueSource::Argument(name) => self.published(name).map_or(Given::Unknown, Given::Published),
             ValueSource::Fixed(value) => Given::Value("the value for", value),
             ValueSource::Step { step, at } => match self.part(called, step, at, arg.position) {
-                Some(part) => Given::Passed(format!("{} of step {}", place(at), quoted(step)), part),
+                Some(Found { part, manifest }) => {
+                    Given::Passed(format!("{} of step {} ({manifest})", place(at), quoted(step)), part)
+                }
                 None => Given::Unknown,
             },
         }
     }
 
     /// What stands at a pointer into the result of a step that has been seen; what cannot be found is told.
-    fn part(&mut self, called: &[Called<'a>], step: &str, pointer: &str, at: Position) -> Option<Part<'a>> {
+    fn part(&mut self, called: &[Called<'a>], step: &str, pointer: &str, at: Position) -> Option<Found<'a>> {
         // The reader of the file knows that there is such a step before this one.
         let operation = called.iter().find(|called| called.step.id == step)?.operation.as_ref()?;
         let (name, own) = (operation.name(), operation.own_place());
@@ -87,7 +96,7 @@ impl<'a> Linking<'a> {
             return None;
         };
         let (message, help) = match Shape::of(schema).at(pointer) {
-            Ok(part) => return Some(part),
+            Ok(part) => return Some(Found { part, manifest: own }),
             Err(Stray::NoMember { at, name: wrong, near }) => (
                 format!("{} of `{name}` has no member {} ({own})", place(&at), quoted(&wrong)),
                 near.map(|near| format!("did you mean `{near}`?")),
@@ -110,7 +119,7 @@ impl<'a> Linking<'a> {
 
     fn check_condition(&mut self, called: &[Called<'a>], step: &StepManifest, condition: &ConditionManifest) {
         let ConditionManifest { at: pointer, test, position } = condition;
-        let Some(part) = self.part(called, &step.id, pointer, *position) else { return };
+        let Some(Found { part, manifest }) = self.part(called, &step.id, pointer, *position) else { return };
         let types = part.types();
         let never = match test {
             Test::Missing => None,
@@ -121,7 +130,8 @@ impl<'a> Linking<'a> {
             }
         };
         if let Some(never) = never {
-            let message = format!("{} of step {} may be {types}, which {never}", place(pointer), quoted(&step.id));
+            let message =
+                format!("{} of step {} may be {types}, which {never} ({manifest})", place(pointer), quoted(&step.id));
             self.add(&rule::SURFACE_TYPE, *position, message, None);
         }
     }
@@ -179,10 +189,11 @@ impl<'a> Linking<'a> {
                 }
                 .map(|found| format!("{} {}", quoted(&format!("/{name}{}", found.at)), found.what))
             }),
-            ValueSource::Step { step, at } => self.part(called, step, at, *position).and_then(|part| {
+            ValueSource::Step { step, at } => self.part(called, step, at, *position).and_then(|found| {
+                let Found { part, manifest } = found;
                 let [given] = part.shapes.as_slice() else { return None };
                 let found = declared.shapes.iter().find_map(|wanted| contradiction(*given, *wanted))?;
-                Some(format!("{} {}", quoted(&format!("/{name}{}", found.at)), found.what))
+                Some(format!("{} {} ({manifest})", quoted(&format!("/{name}{}", found.at)), found.what))
             }),
         };
         if let Some(found) = found {
@@ -205,9 +216,10 @@ impl<'a> Linking<'a> {
                     let (step, stopping) = (quoted(step), quoted(&stopping.step.id));
                     return Some(format!("step {step} does not run when {stopping} stops"));
                 }
-                let schema = called.get(index)?.operation.as_ref()?.output()?;
-                let part = Shape::of(schema).at(at).ok()?;
-                (!part.always).then(|| format!("{} of step {} need not be there", place(at), quoted(step)))
+                let operation = called.get(index)?.operation.as_ref()?;
+                let part = Shape::of(operation.output()?).at(at).ok()?;
+                let manifest = operation.own_place();
+                (!part.always).then(|| format!("{} of step {} need not be there ({manifest})", place(at), quoted(step)))
             }
         }
     }
