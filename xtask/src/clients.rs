@@ -11,7 +11,7 @@ use crate::step::{binary, root, say, step};
 /// Every client that speaks stdio.
 const ALL: [&str; 7] = ["sdk-legacy", "client-dual", "py-mcp", "fastmcp", "inspector", "mcp-proxy", "opencode"];
 
-/// Installs the named clients (all without a name) and runs them against `gatelatch operator`.
+/// Installs the named clients (all without a name) and runs them against `gatelatch operator` and `gatelatch chat`.
 pub(crate) fn run(names: &[&str]) -> anyhow::Result<()> {
     let folder = root().join("../shared/clients");
     if !folder.is_dir() {
@@ -25,10 +25,13 @@ pub(crate) fn run(names: &[&str]) -> anyhow::Result<()> {
     step("install clients", "bash", &setup.iter().map(String::as_str).collect::<Vec<_>>(), &[])?;
     let work = root().join("target/clients");
     std::fs::create_dir_all(&work)?;
-    let file = work.join("operator.json");
-    std::fs::write(&file, spec(&work).to_string()).context("cannot write the clients' specification")?;
-    let file = file.to_string_lossy().into_owned();
-    step("clients", "bash", &[&script("run.sh"), &file, "--only", &names.join(",")], &[])?;
+    for (surface, spec) in [("operator", operator(&work)), ("chat", chat(&work))] {
+        let file = work.join(format!("{surface}.json"));
+        std::fs::write(&file, spec.to_string()).context("cannot write the clients' specification")?;
+        let file = file.to_string_lossy().into_owned();
+        let title = format!("clients of {surface}");
+        step(&title, "bash", &[&script("run.sh"), &file, "--only", &names.join(",")], &[])?;
+    }
     if names.contains(&"opencode") { main_job_in_opencode() } else { Ok(()) }
 }
 
@@ -69,11 +72,15 @@ fn packages(names: &[&str]) -> Vec<String> {
     packages.into_iter().map(str::to_owned).collect()
 }
 
+/// One call, whether it fails, and what its text says.
+fn call(tool: &str, arguments: Value, is_error: bool, contains: &str) -> Value {
+    json!({ "tool": tool, "arguments": arguments, "expect": { "isError": is_error, "contains": contains } })
+}
+
 /// The main job as a specification: find, run, a refused send, a confirmed one, and wrong calls that help.
-fn spec(work: &Path) -> Value {
+fn operator(work: &Path) -> Value {
     let outbox = work.join("outbox");
     let message = json!({ "to": "ada@example.org", "subject": "Minutes", "body": "As agreed." });
-    let call = |tool: &str, arguments: Value, is_error: bool, contains: &str| json!({ "tool": tool, "arguments": arguments, "expect": { "isError": is_error, "contains": contains } });
     json!({
         "stdio": { "command": [binary(), "operator"], "env": { "OUTBOX_DIR": outbox }, "cwd": root() },
         "eras": ["legacy", "modern"],
@@ -92,6 +99,42 @@ fn spec(work: &Path) -> Value {
             call("run_tool", json!({ "tool": "hello-world", "args": { "nmae": "x" } }), true, "`name`"),
             call("get_skill", json!({ "name": "write-a-manifest" }), false, "effect"),
             { "tool": "no_such_tool", "arguments": {}, "expect": { "protocolError": -32602 } },
+        ],
+    })
+}
+
+/// A workbook looked over and read, a draft written once though it is asked for twice, and wrong calls that help; every
+/// result that is right is structured, so that clients hold it against the published output schema.
+fn chat(work: &Path) -> Value {
+    // Drafts of an earlier run would be found by their keys.
+    let outbox = work.join(format!("outbox-{}", std::process::id()));
+    let workbook = root().join("crates/cli/src/verb/demo/orders.xlsx");
+    let with = |tool: &str, arguments: Value, structured: Value| json!({ "tool": tool, "arguments": arguments, "expect": { "isError": false, "structured": structured } });
+    let draft = json!({ "to": "ada@example.org", "subject": "Minutes", "body": "As agreed.", "key": "minutes" });
+    let mut another = draft.clone();
+    another["body"] = "Otherwise.".into();
+    json!({
+        "stdio": { "command": [binary(), "chat"], "env": { "OUTBOX_DIR": outbox }, "cwd": root() },
+        "eras": ["legacy", "modern"],
+        "tools": [
+            "xlsx_overview", "xlsx_list_sheets", "xlsx_describe", "xlsx_read_sheet", "xlsx_search", "outbox_list_messages",
+            "outbox_draft_message",
+        ],
+        // mcp-proxy itself turns a protocol error of its server into a failed result.
+        "expectedFailures": ["mcp-proxy/stdio->http call[11] run_tool_confirmed"],
+        "calls": [
+            with("xlsx_overview", json!({ "path": workbook }), json!({ "first_sheet": "Orders", "rows": 3 })),
+            with("xlsx_list_sheets", json!({ "path": workbook }), json!({ "path": workbook })),
+            with("xlsx_describe", json!({ "path": workbook, "sheet": "Orders" }), json!({ "sheet": "Orders", "truncated": false })),
+            with("xlsx_read_sheet", json!({ "path": workbook, "header": true, "max_results": 1 }), json!({ "truncated": true, "next_offset": 1 })),
+            with("xlsx_search", json!({ "path": workbook, "text": "GRACE" }), json!({ "total": 1 })),
+            with("outbox_draft_message", draft.clone(), json!({ "folder": "drafts", "subject": "Minutes" })),
+            with("outbox_draft_message", draft, json!({ "folder": "drafts", "subject": "Minutes" })),
+            with("outbox_list_messages", json!({ "folder": "drafts" }), json!({ "total": 1 })),
+            call("outbox_draft_message", another, true, "key_used"),
+            call("xlsx_read_sheet", json!({ "pth": workbook }), true, "`path`"),
+            call("xlsx_describe", json!({ "path": workbook, "sheet": "Nope" }), true, "Orders"),
+            { "tool": "run_tool_confirmed", "arguments": {}, "expect": { "protocolError": -32602 } },
         ],
     })
 }

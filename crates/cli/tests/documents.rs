@@ -111,11 +111,13 @@ fn every_command_in_a_document_ends_as_the_document_says() {
     assert!(ran >= 8, "only {ran} commands");
 }
 
-/// Does what a block says, in the order of its page: `console` runs, `python PATH` writes, `diff PATH` edits,
+/// Does what a block says, in the order of its page: `console` runs, `python PATH` writes, `yaml PATH` writes into the
+/// catalog `mine`, `diff PATH` edits,
 /// `text = PATH` shows what a file holds by then. How many commands it ran.
 fn play(bench: &Bench, block: &Block) -> usize {
     match block.info.split_once(' ') {
         Some(("python", path)) => bench.write(path, &block.text),
+        Some(("yaml", path)) => bench.write(&format!("mine/{path}"), &block.text),
         Some(("diff", path)) => edit(bench, block, path),
         Some(("text", place)) => {
             let path = place.strip_prefix("= ").unwrap_or_else(|| panic!("{}: {place}", block.page));
@@ -190,6 +192,17 @@ fn every_manifest_in_a_document_loads_without_a_finding() {
             );
             let (code, out, err) = bench.run(&["list"]);
             assert_eq!(code, 0, "{}\n{out}\n{err}", block.page);
+        } else if path == "chat_surface.yaml" {
+            // What it is declared for stands on the same page.
+            let page = blocks().into_iter().filter(|other| other.page == block.page);
+            for other in page.filter(|other| other.info.starts_with("yaml") || other.info.starts_with("python")) {
+                let path = other.info.split_once(' ').unwrap().1;
+                bench.write(&format!("catalog/{}", path.trim_start_matches("mine/")), &other.text);
+            }
+            let (code, out, err) = bench.run(&["--catalog", "catalog", "check"]);
+            assert_eq!(code, 0, "{}\n{out}\n{err}", block.page);
+            assert!(!out.contains("warning["), "{}\n{out}", block.page);
+            reserve(&bench);
         } else {
             bench.write(&format!("catalog/{path}"), &block.text);
             let folder = Path::new(path).parent().unwrap();
@@ -203,6 +216,16 @@ fn every_manifest_in_a_document_loads_without_a_finding() {
         loaded += 1;
     }
     assert!(loaded >= 3, "only {loaded} manifests");
+}
+
+/// The operation of two steps that a page declares, with a free slot and without.
+fn reserve(bench: &Bench) {
+    let mut server = bench.serve(&["--catalog", "catalog", "chat"]);
+    server.initialize();
+    let mut first = |day: &str| server.call("rooms_reserve_first", serde_json::json!({ "day": day, "name": "Ada" }));
+    let (failed, reserved) = first("2026-03-02");
+    assert!(!failed && reserved["reserved"] == "s1" && reserved["free"][0]["room"] == "Ada", "{reserved}");
+    assert_eq!(first("2026-12-25"), (false, serde_json::json!({ "free": [] })));
 }
 
 const HELLO: &str = "name: hello-world\ndescription: Greet.\nversion: 0.1.0\nruntime: process\nentrypoint: echo\nargs: [{name: greeting, type: string, positional: true, description: What to say}]\neffect: read_only\n";
