@@ -27,10 +27,12 @@ pub(crate) fn contradiction(given: Shape<'_>, wanted: Shape<'_>) -> Option<Contr
     Comparison { at: String::new() }.compare(given, wanted, DEEPEST)
 }
 
-/// The names that `wanted` lists as members and `given`, which lists others, does not; with the place of each.
+/// The names that `wanted` lists as members and `given`, which lists others, does not.
 pub(crate) fn unknown_members(given: Shape<'_>, wanted: Shape<'_>) -> Vec<String> {
     let known = given.names();
-    let lists = !known.is_empty() && given.types() == Types::OBJECT;
+    // With patterns nobody can tell without a value which names there are.
+    let has_patterns = given.keywords().is_some_and(|keywords| keywords.contains_key("patternProperties"));
+    let lists = !known.is_empty() && given.types() == Types::OBJECT && !has_patterns;
     let names = wanted.names().into_iter().filter(|name| lists && given.member(name).is_none());
     names.map(str::to_owned).collect()
 }
@@ -280,6 +282,8 @@ mod tests {
         assert_eq!(unknown(json!({ "type": "object" })), Vec::<String>::new());
         let open = json!({ "type": "object", "properties": { "a": {} }, "additionalProperties": { "type": "string" } });
         assert_eq!(unknown(open), Vec::<String>::new());
+        let patterns = json!({ "type": "object", "properties": { "a": {} }, "patternProperties": { "^b": {} } });
+        assert_eq!(unknown(patterns), Vec::<String>::new());
     }
 
     #[test]

@@ -415,7 +415,7 @@ mod tests {
         })
     }
 
-    fn at<'s>(schema: &'s Value, pointer: &str) -> Result<(String, bool), Stray> {
+    fn at(schema: &Value, pointer: &str) -> Result<(String, bool), Stray> {
         Shape::of(schema).at(pointer).map(|part| (part.types().to_string(), part.always))
     }
 
