@@ -236,3 +236,41 @@ fn the_declaration_is_the_named_one_then_that_of_the_settings_then_that_of_the_f
     assert_eq!(first(&bench, &["--config", "settings/gatelatch.yaml"]), "of_variable");
     assert_eq!(first(&bench, &["--surface", "named.yaml"]), "of_flag");
 }
+
+#[cfg(target_os = "linux")]
+#[test]
+fn five_megabytes_come_back_within_the_cap_valid_with_a_hint_and_cost_the_server_little() {
+    const MOST_GROWTH_KIB: u64 = 16 * 1024;
+    let bench = Bench::new();
+    bench.write("mine/tools/rows/tool.yaml", "name: rows\ndescription: Give rows.\nversion: 0.1.0\nruntime: python\nentrypoint: main.py\nopen_world: false\nlimits: {max_output_bytes: 16777216}\nactions:\n  - name: list-rows\n    description: List rows.\n    effect: read_only\n    args:\n      - {name: count, type: integer, required: true, description: How many}\n    narrow_with: [count]\n    output_schema:\n      type: object\n      properties:\n        rows: {type: array, items: {type: object, properties: {id: {type: integer}, text: {type: string}}, required: [id, text]}}\n        total: {type: integer}\n      required: [rows, total]\n");
+    bench.write("mine/tools/rows/main.py", "import json, sys\ncount = int(sys.argv[-1])\nprint(json.dumps({'rows': [{'id': n, 'text': 'x' * 80} for n in range(count)], 'total': count}))\n");
+    bench.write("mine/chat_surface.yaml", "surface_version: 1.0.0\ntools:\n  - name: rows_list\n    title: Rows\n    description: Lists rows.\n    tool: rows\n    action: list-rows\n    read_only: true\n    reversible: true\n    idempotent: true\n    open_world: false\n    args:\n      - {name: how_many, for: count, type: integer, required: true, description: How many}\n    result: {narrow_with: [how_many]}\n    output_schema:\n      type: object\n      properties:\n        rows: {type: array, items: {type: object, properties: {id: {type: integer}, text: {type: string}}, required: [id, text], additionalProperties: false}}\n        total: {type: integer}\n        _cut: {type: object}\n      required: [rows, total]\n      additionalProperties: false\n");
+    let mut server = bench.serve(&["--catalog", "mine", "chat"]);
+    server.initialize();
+    let schema = list(&mut server, json!({}))[0]["outputSchema"].clone();
+    let validator = gatelatch_manifest::schema::validator(&schema).unwrap();
+    let process = server.process();
+    let peak = || -> u64 {
+        let status = std::fs::read_to_string(format!("/proc/{process}/status")).unwrap();
+        let line = status.lines().find(|line| line.starts_with("VmHWM:")).unwrap();
+        line.split_whitespace().nth(1).unwrap().parse().unwrap()
+    };
+    let mut rows = |how_many: u64| {
+        server.request("tools/call", json!({ "name": "rows_list", "arguments": { "how_many": how_many } }))["result"]
+            .clone()
+    };
+    assert_eq!(rows(10)["structuredContent"]["total"], 10);
+    let before = peak();
+    let result = rows(50_000);
+    let growth = peak() - before;
+    let structured = &result["structuredContent"];
+    assert_eq!(result["isError"], false, "{result}");
+    assert!(validator.is_valid(structured), "{structured}");
+    let text = result["content"][0]["text"].as_str().unwrap();
+    assert!(text.len() <= 32_000 && structured.to_string().len() <= 32_000, "{} bytes", text.len());
+    assert!(structured["rows"].as_array().unwrap().len() > 200, "what fits is shown");
+    assert_eq!((&structured["total"], &structured["_cut"]["parts"][0]["of"]), (&json!(50_000), &json!(50_000)));
+    assert!(structured["_cut"]["bytes"].as_u64().unwrap() > 5_000_000, "{}", structured["_cut"]);
+    assert!(structured["_cut"]["hint"].as_str().unwrap().contains("`how_many`"));
+    assert!(growth < MOST_GROWTH_KIB, "{growth} KiB");
+}

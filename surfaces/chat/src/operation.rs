@@ -5,6 +5,7 @@
 
 use gatelatch_bridge::answer::{Answer, Status};
 use gatelatch_bridge::bridge::{Bridge, RunRequest};
+use gatelatch_bridge::cut::Shortened;
 use gatelatch_gate::decision::Door;
 use gatelatch_manifest::fit::equal;
 use gatelatch_manifest::surface::{
@@ -33,14 +34,20 @@ pub(crate) struct Operation<'c> {
     pub(crate) progress: Progress,
 }
 
-/// What an operation gave.
+/// What an operation gave, as far as it was held.
 pub(crate) struct Given {
     pub(crate) value: Value,
-    pub(crate) notes: Vec<String>,
+    /// What is missing from it.
+    pub(crate) shortened: Option<Shortened>,
 }
 
-/// Why it gave nothing: `{error, message, …}`.
-pub(crate) type Failure = Map<String, Value>;
+/// Why it gave nothing.
+pub(crate) struct Failure {
+    /// `{error, message, …}`
+    pub(crate) told: Map<String, Value>,
+    /// What is missing from it.
+    pub(crate) shortened: Option<Shortened>,
+}
 
 impl Operation<'_> {
     /// Runs it to its end.
@@ -49,7 +56,7 @@ impl Operation<'_> {
             (OperationManifest::Call { fixed, .. }, [call]) => self.once(call, fixed).await,
             (OperationManifest::Steps { steps, output }, calls) => self.all(steps, calls, output).await,
             // Linking gives one call for one operation.
-            (OperationManifest::Call { .. }, _) => Err(Failure::new()),
+            (OperationManifest::Call { .. }, _) => Err(failure("internal", "nothing is linked to it".to_owned())),
         }
     }
 
@@ -66,12 +73,19 @@ impl Operation<'_> {
                 progress.report(ProgressStep { progress: step.progress, total: step.total, message: step.message });
             })
         });
-        let answer = self.call(call, args.clone(), steps).await;
+        let keep = usize::try_from(self.tool.manifest.result.max_bytes).ok();
+        let answer = self.call(call, args.clone(), steps, keep).await;
         let wording = Wording { tool: &self.tool.published.name, call, names };
         self.given(answer, &wording, &args)
     }
 
-    async fn call(&self, call: &LinkedCall, args: Map<String, Value>, steps: Option<Steps>) -> Answer {
+    async fn call(
+        &self,
+        call: &LinkedCall,
+        args: Map<String, Value>,
+        steps: Option<Steps>,
+        keep: Option<usize>,
+    ) -> Answer {
         let request = RunRequest {
             front: FRONT,
             kind: call.kind,
@@ -79,21 +93,30 @@ impl Operation<'_> {
             action: call.action.clone(),
             args: Value::Object(args),
             door: Door::Plain,
+            keep,
         };
         self.bridge.run(request, self.cancelled.clone(), steps).await
     }
 
     /// What a call gave, or its failure in the caller's names.
     fn given(&self, answer: Answer, wording: &Wording<'_>, args: &Map<String, Value>) -> Result<Given, Failure> {
+        // They compare the result with the manifest, which is the operator's matter: what the caller gets is held to what
+        // is published.
+        for note in &answer.notes {
+            tracing::debug!(tool = self.tool.published.name, note);
+        }
         match answer.status {
-            Status::Done => Ok(Given { value: answer.value, notes: answer.notes }),
+            Status::Done => Ok(Given { value: answer.value, shortened: answer.shortened }),
             Status::Usage
             | Status::ApprovalRequired
             | Status::Denied
             | Status::NotReady
             | Status::Failed
             | Status::TimedOut
-            | Status::Cancelled => Err(wording.failure(answer, self.bridge.catalog(), args)),
+            | Status::Cancelled => {
+                let shortened = answer.shortened.clone();
+                Err(Failure { told: wording.failure(answer, self.bridge.catalog(), args), shortened })
+            }
         }
     }
 
@@ -103,14 +126,13 @@ impl Operation<'_> {
         calls: &[LinkedCall],
         output: &[OutputMemberManifest],
     ) -> Result<Given, Failure> {
-        let mut run = Run { done: Vec::new(), notes: Vec::new() };
+        let mut run = Run { done: Vec::new() };
         for (index, (step, call)) in steps.iter().zip(calls).enumerate() {
             self.tell(index, steps.len(), call);
             let given = match self.step(&run, step, call, (index, steps.len())).await {
                 Ok(given) => given,
                 Err(failure) => return Err(run.failed(step, call, failure)),
             };
-            run.notes.extend(given.notes);
             let is_last = step.stop_when.as_ref().is_some_and(|condition| holds(condition, &given.value));
             run.done.push(Done { step, call, value: given.value });
             if is_last {
@@ -119,7 +141,7 @@ impl Operation<'_> {
         }
         let member = |member: &OutputMemberManifest| Some((member.name.clone(), self.value(&run, &member.source)?));
         let value = output.iter().filter_map(member).collect::<Map<String, Value>>().into();
-        Ok(Given { value, notes: run.notes })
+        Ok(Given { value, shortened: None })
     }
 
     async fn step(
@@ -147,7 +169,8 @@ impl Operation<'_> {
                 None => self.check_absent(step, call, binding)?,
             }
         }
-        let answer = self.call(call, args.clone(), self.listener(place)).await;
+        // A later step may need any part of it.
+        let answer = self.call(call, args.clone(), self.listener(place), None).await;
         self.given(answer, &Wording { tool: &self.tool.published.name, call, names }, &args)
     }
 
@@ -201,7 +224,6 @@ impl Operation<'_> {
 /// The steps that have run.
 struct Run<'c> {
     done: Vec<Done<'c>>,
-    notes: Vec<String>,
 }
 
 struct Done<'c> {
@@ -221,8 +243,8 @@ impl Run<'_> {
         let mut steps: Vec<Value> =
             self.done.iter().map(|done| told(done.step, done.call, Some(&done.value))).collect();
         steps.push(told(step, call, None));
-        failure.insert("step".to_owned(), step.id.clone().into());
-        failure.insert("steps".to_owned(), steps.into());
+        failure.told.insert("step".to_owned(), step.id.clone().into());
+        failure.told.insert("steps".to_owned(), steps.into());
         failure
     }
 }
@@ -262,7 +284,8 @@ fn is_empty(value: &Value) -> bool {
 }
 
 fn failure(error: &str, message: String) -> Failure {
-    Map::from_iter([("error".to_owned(), error.into()), ("message".to_owned(), message.into())])
+    let told = Map::from_iter([("error".to_owned(), error.into()), ("message".to_owned(), message.into())]);
+    Failure { told, shortened: None }
 }
 
 #[cfg(test)]

@@ -5,7 +5,7 @@
 use std::sync::{Arc, OnceLock};
 
 use gatelatch_bridge::bridge::Bridge;
-use gatelatch_bridge::cut::cut;
+use gatelatch_bridge::cut::{Cut, CutError, Shortened, cut, cut_to_schema};
 use gatelatch_manifest::schema::validator;
 use gatelatch_manifest::surface::ServerManifest;
 use gatelatch_protocol::surface::{Identity, PublishedTool, ReplyFuture, Surface, ToolCall, ToolReply};
@@ -14,7 +14,7 @@ use serde_json::{Value, json};
 
 use crate::arguments::{Published, Taken};
 use crate::link::LinkedTool;
-use crate::operation::{Given, Operation};
+use crate::operation::{Failure, Given, Operation};
 
 /// The chat surface.
 pub struct Chat {
@@ -71,61 +71,58 @@ impl Surface for Chat {
 
 impl Served {
     async fn answer(&self, bridge: &Bridge, call: ToolCall) -> ToolReply {
-        let Taken { values, notes } = match self.arguments.take(call.arguments, &self.tool.published.input_schema) {
+        let schema = &self.tool.published.input_schema;
+        let Taken { values, notes } = match self.arguments.take(call.arguments, schema) {
             Ok(taken) => taken,
-            Err(wrong) => return self.failed(wrong, Vec::new()),
+            Err(wrong) => return self.failed(wrong, None, Vec::new()),
         };
         let ToolCall { cancelled, progress, .. } = call;
         let operation = Operation { bridge, tool: &self.tool, values: &values, cancelled, progress };
         match operation.run().await {
-            Ok(given) => self.reply(Given { notes: notes.into_iter().chain(given.notes).collect(), ..given }),
-            Err(failure) => {
-                let mut failure = failure;
-                if failure.get("error").is_some_and(|error| error == "bad_arguments") {
-                    failure.insert("schema".to_owned(), self.tool.published.input_schema.clone().into());
+            Ok(given) => self.reply(given, notes),
+            Err(Failure { mut told, shortened }) => {
+                if told.get("error").is_some_and(|error| error == "bad_arguments") {
+                    told.insert("schema".to_owned(), schema.clone().into());
                 }
-                self.failed(Value::Object(failure), notes)
+                self.failed(Value::Object(told), shortened.as_ref(), notes)
             }
         }
     }
 
     /// A result within its cap, if it is what the output schema promises.
-    fn reply(&self, given: Given) -> ToolReply {
-        let (value, _) = cut(given.value, self.max_bytes(), self.narrow_with());
-        match self.misfit(&value) {
-            None => ToolReply { text: value.to_string(), structured: Some(value), is_error: false, notes: given.notes },
-            Some(misfit) => self.failed(self.mismatch(&misfit), given.notes),
+    fn reply(&self, given: Given, notes: Vec<String>) -> ToolReply {
+        let Given { value, shortened } = given;
+        let build = || validator(&Value::Object(self.tool.manifest.output_schema.clone())).ok();
+        let Some(validator) = self.output.get_or_init(build) else {
+            // The reader of the declaration refuses such a schema.
+            let told = self.unfit("output_mismatch", "the published output schema cannot be used");
+            return self.failed(told, None, notes);
+        };
+        match cut_to_schema(value, shortened.as_ref(), self.max_bytes(), self.narrow_with(), validator) {
+            Ok(Cut { value, .. }) => {
+                ToolReply { text: value.to_string(), structured: Some(value), is_error: false, notes }
+            }
+            Err(error) => {
+                let code = match &error {
+                    CutError::BreaksSchema { .. } => "output_mismatch",
+                    CutError::CannotFit { .. } => "output_too_large",
+                };
+                let told = self.unfit(code, &format!("{error}\nhelp: {}", error.help()));
+                self.failed(told, None, notes)
+            }
         }
     }
 
-    /// The place and the rule that a result breaks; never the value.
-    fn misfit(&self, value: &Value) -> Option<String> {
-        let build = || validator(&Value::Object(self.tool.manifest.output_schema.clone())).ok();
-        let Some(validator) = self.output.get_or_init(build) else {
-            return Some("the schema cannot be used".to_owned());
-        };
-        let error = validator.iter_errors(value).next()?;
-        let at = error.instance_path().to_string();
-        let place = if at.is_empty() { "the root".to_owned() } else { format!("`{at}`") };
-        Some(format!("{place}: rule `{}`", error.schema_path()))
-    }
-
-    fn mismatch(&self, misfit: &str) -> Value {
+    /// A call that ran and whose result cannot be shown.
+    fn unfit(&self, code: &str, why: &str) -> Value {
         let name = &self.tool.published.name;
-        let done =
-            if self.tool.published.annotations.read_only { "" } else { "; what the call has changed stays changed" };
-        json!({
-            "error": "output_mismatch",
-            "message": format!(
-                "`{name}`: the result does not fit the published output schema at {misfit}{done}\nhelp: tell the human, whose \
-                 server's operator can mend it"
-            ),
-        })
+        let done = if self.tool.published.annotations.read_only { "" } else { "what it changes is changed, and " };
+        json!({ "error": code, "message": format!("`{name}`: {done}{why}") })
     }
 
     /// A failure within the same cap as a result.
-    fn failed(&self, value: Value, notes: Vec<String>) -> ToolReply {
-        let (value, _) = cut(value, self.max_bytes(), self.narrow_with());
+    fn failed(&self, value: Value, shortened: Option<&Shortened>, notes: Vec<String>) -> ToolReply {
+        let Cut { value, .. } = cut(value, shortened, self.max_bytes(), self.narrow_with());
         refused(value, notes)
     }
 

@@ -152,75 +152,53 @@ impl<'a> Linking<'a> {
         }
     }
 
-    /// The members of the result against the declared output schema.
+    /// The members of the result against the declared output schema. What of that can be told without a catalog the reader
+    /// of the file has told.
     fn check_members(&mut self, called: &[Called<'a>], output: &'a [OutputMemberManifest]) {
         let schema = Value::Object(self.tool.output_schema.clone());
         let wanted = Shape::of(&schema);
-        for member in output {
-            self.check_member(called, member, wanted);
-        }
         let required = self.tool.output_schema.get("required").and_then(Value::as_array);
-        for name in required.into_iter().flatten().filter_map(Value::as_str) {
-            let why = match output.iter().find(|member| member.name == name) {
-                None => Some((self.tool.output_schema_position, "`output` does not have it".to_owned())),
-                Some(member) => self.may_lack(called, member).map(|why| (member.position, why)),
-            };
-            if let Some((at, why)) = why {
-                let message = format!("the output schema requires {}, and {why}", quoted(name));
-                let help = "take the name out of `required`".to_owned();
-                self.add(&rule::SURFACE_OUTPUT, at, message, Some(help));
-            }
+        for member in output {
+            let is_required = required.is_some_and(|names| names.iter().any(|name| *name == *member.name));
+            self.check_member(called, member, wanted, is_required);
         }
     }
 
-    fn check_member(&mut self, called: &[Called<'a>], member: &'a OutputMemberManifest, wanted: Shape<'_>) {
+    fn check_member(
+        &mut self,
+        called: &[Called<'a>],
+        member: &'a OutputMemberManifest,
+        wanted: Shape<'_>,
+        is_required: bool,
+    ) {
         let OutputMemberManifest { name, source, position } = member;
-        let Some(declared) = wanted.member(name) else {
-            let message = format!("the output schema does not say what {} is", quoted(name));
-            let help = "add it to the output schema's `properties`".to_owned();
-            return self.add(&rule::SURFACE_OUTPUT, *position, message, Some(help));
+        let declared = wanted.member(name).map(|part| part.shapes).unwrap_or_default();
+        let disagrees = |given: Shape<'_>| {
+            let found = declared.iter().find_map(|wanted| contradiction(given, *wanted))?;
+            Some(format!("{} {}", quoted(&format!("/{name}{}", found.at)), found.what))
         };
         let found = match source {
             ValueSource::Fixed(value) => misfit(wanted, name, value),
-            ValueSource::Argument(published) => self.published(published).and_then(|arg| {
-                {
-                    let schema = published::property(arg);
-                    declared.shapes.iter().find_map(|wanted| contradiction(Shape::of(&schema), *wanted))
-                }
-                .map(|found| format!("{} {}", quoted(&format!("/{name}{}", found.at)), found.what))
-            }),
+            ValueSource::Argument(published) => {
+                self.published(published).and_then(|arg| disagrees(Shape::of(&published::property(arg))))
+            }
             ValueSource::Step { step, at } => self.part(called, step, at, *position).and_then(|found| {
                 let Found { part, manifest } = found;
+                if is_required && !part.always {
+                    let place = place(at);
+                    return Some(format!(
+                        "{} is required, and {place} of step {} need not be there ({manifest})",
+                        quoted(name),
+                        quoted(step)
+                    ));
+                }
+                // Of several that it may be, each may be what disagrees, or none of them alone.
                 let [given] = part.shapes.as_slice() else { return None };
-                let found = declared.shapes.iter().find_map(|wanted| contradiction(*given, *wanted))?;
-                Some(format!("{} {} ({manifest})", quoted(&format!("/{name}{}", found.at)), found.what))
+                disagrees(*given).map(|what| format!("{what} ({manifest})"))
             }),
         };
         if let Some(found) = found {
             self.add(&rule::SURFACE_OUTPUT, *position, found, None);
-        }
-    }
-
-    /// Why a member may be absent.
-    fn may_lack(&self, called: &[Called<'a>], member: &OutputMemberManifest) -> Option<String> {
-        match &member.source {
-            ValueSource::Fixed(_) => None,
-            ValueSource::Argument(name) => {
-                let may_be_absent = self.published(name).is_some_and(|arg| !arg.required && arg.default.is_none());
-                may_be_absent.then(|| format!("argument {} may be left out", quoted(name)))
-            }
-            ValueSource::Step { step, at } => {
-                let index = called.iter().position(|called| called.step.id == *step)?;
-                let before = called.get(..index).unwrap_or_default();
-                if let Some(stopping) = before.iter().find(|called| called.step.stop_when.is_some()) {
-                    let (step, stopping) = (quoted(step), quoted(&stopping.step.id));
-                    return Some(format!("step {step} does not run when {stopping} stops"));
-                }
-                let operation = called.get(index)?.operation.as_ref()?;
-                let part = Shape::of(operation.output()?).at(at).ok()?;
-                let manifest = operation.own_place();
-                (!part.always).then(|| format!("{} of step {} need not be there ({manifest})", place(at), quoted(step)))
-            }
         }
     }
 }
