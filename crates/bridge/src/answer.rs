@@ -4,6 +4,7 @@ use gatelatch_discovery::help::UsageError;
 use gatelatch_gate::decision::Refusal;
 use gatelatch_registry::catalog::Kind;
 use gatelatch_runner::runner::RunError;
+use gatelatch_runner::tree::Shortened;
 use serde_json::{Map, Value, json};
 
 use crate::bridge::Broken;
@@ -40,12 +41,14 @@ pub struct Answer {
     pub notes: Vec<String>,
     /// The action's arguments that make its result smaller, for the hint of a cut result.
     pub narrow_with: Vec<String>,
+    /// What is missing from the value, where it was not held whole: for the totals of a cut result.
+    pub shortened: Option<Shortened>,
 }
 
 impl Answer {
     /// A request that did what was asked.
     pub fn done(value: Value) -> Answer {
-        Answer { value, status: Status::Done, notes: Vec::new(), narrow_with: Vec::new() }
+        Answer::new(value, Status::Done)
     }
 
     /// A request that was wrong.
@@ -55,7 +58,11 @@ impl Answer {
 
     /// A request that failed: `value` is `{error, message, …}`.
     pub fn failure(status: Status, value: Value) -> Answer {
-        Answer { value, status, notes: Vec::new(), narrow_with: Vec::new() }
+        Answer::new(value, status)
+    }
+
+    fn new(value: Value, status: Status) -> Answer {
+        Answer { value, status, notes: Vec::new(), narrow_with: Vec::new(), shortened: None }
     }
 
     /// Whether it ended as an error.
@@ -129,7 +136,7 @@ pub(crate) fn run_failed(kind: Kind, name: &str, action: Option<&str>, error: &R
     }
     let mut value = json!({ "error": error.code(), "message": message });
     match error {
-        RunError::Failed { exit_code, error } => {
+        RunError::Failed { exit_code, error, .. } => {
             value["exit_code"] = (*exit_code).into();
             value["detail"] = error.clone();
         }

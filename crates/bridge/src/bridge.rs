@@ -15,11 +15,11 @@ use gatelatch_registry::arguments::Arguments;
 use gatelatch_registry::catalog::{ActionManifest, Catalog, Effect, Entry, Kind, Skill};
 use gatelatch_runner::readiness::readiness;
 use gatelatch_runner::runner::{RunError, Runner, Steps};
+use gatelatch_runner::tree::json_bytes;
 use serde_json::{Value, json};
 use tokio_util::sync::CancellationToken;
 
 use crate::answer::{self, Answer, Status};
-use crate::cut::json_bytes;
 use crate::output;
 use crate::recorder::{Event, Recorder, Step};
 use crate::skill;
@@ -107,6 +107,9 @@ pub struct RunRequest {
     pub args: Value,
     /// Through which door.
     pub door: Door,
+    /// How many bytes of the result will be shown: of a larger one no more is held than an answer of that size can show,
+    /// and [`Answer::shortened`] tells what is missing. `None` holds all of it.
+    pub keep: Option<usize>,
 }
 
 impl Bridge {
@@ -230,11 +233,10 @@ impl Bridge {
             Verdict::Denied(refusal) => return Answer { notes, ..answer::denied(&refusal) },
         };
         let started = Instant::now();
-        let mut answer = match self.runner.run(approved, cancelled, steps).await {
+        let mut answer = match self.runner.run(approved, cancelled, steps, request.keep).await {
             Ok(done) => {
-                let mut answer = Answer::done(done.value);
-                answer.notes.extend(output::mismatch(&action, &answer.value));
-                answer
+                let notes = output::mismatch(&action, &done.value, done.shortened.as_ref()).into_iter().collect();
+                Answer { notes, shortened: done.shortened, ..Answer::done(done.value) }
             }
             Err(error) => self.failed(&entry, &action, &error),
         };
@@ -340,7 +342,7 @@ impl Bridge {
     fn failed(&self, entry: &Entry, action: &ActionManifest, error: &RunError) -> Answer {
         let manifest = &entry.manifest;
         let mut answer = answer::run_failed(manifest.kind, &manifest.name, action.name.as_deref(), error);
-        if let RunError::Failed { error, .. } = error {
+        if let RunError::Failed { error, shortened, .. } = error {
             let help = self.with_view(|view| help::child_usage(view, entry, action, error));
             if let Some(Value::Object(help)) = help.map(|help| help.to_value())
                 && let Value::Object(value) = &mut answer.value
@@ -353,6 +355,8 @@ impl Bridge {
                     }
                 }
             }
+            let around = || (json_bytes(&answer.value) - json_bytes(error)) as u64;
+            answer.shortened = shortened.clone().map(|shortened| shortened.within("detail", around()));
         }
         answer
     }

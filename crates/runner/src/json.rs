@@ -2,18 +2,34 @@
 //!
 //! Refuses to know what the values mean. Start at `read`.
 
+use std::borrow::Cow;
+use std::io;
+
 use gatelatch_secrets::secret::{Loan, SHORTEST};
 use serde_json::{Map, Value};
 
+use crate::bounded;
+use crate::tree::Shortened;
+
 /// The value that the bytes are as a whole, masked; `None` when they are no JSON.
-pub(crate) fn read(bytes: &[u8], loan: &Loan) -> Option<Value> {
+///
+/// Of more than `keep` bytes only as much is held as an answer of that size can show; what is missing is told.
+pub(crate) fn read(bytes: &[u8], loan: &Loan, keep: Option<usize>) -> Option<(Value, Option<Shortened>)> {
+    match keep {
+        Some(keep) if bytes.len() > keep => bounded::read(bytes, loan, keep),
+        _ => Some((whole(bytes, loan)?, None)),
+    }
+}
+
+/// The same, held whole.
+pub(crate) fn whole(bytes: &[u8], loan: &Loan) -> Option<Value> {
     let value = serde_json::from_slice(bytes).ok()?;
     if loan.is_empty() {
         return Some(value);
     }
     // Digits that no number keeps are only seen in the text.
-    let value = match with_masked_numbers(bytes, loan) {
-        Some(text) => serde_json::from_slice(&text).ok()?,
+    let value = match MaskedNumbers::of(bytes, loan) {
+        Some(pieces) => serde_json::from_slice(&pieces.collect::<Vec<_>>().concat()).ok()?,
         None => value,
     };
     Some(masked(value, loan))
@@ -37,34 +53,83 @@ fn masked(value: Value, loan: &Loan) -> Value {
     }
 }
 
-/// Valid JSON with every number that holds a secret as a masked text; `None` when there is none.
-fn with_masked_numbers(json: &[u8], loan: &Loan) -> Option<Vec<u8>> {
-    let mut masked = Vec::new();
-    let (mut at, mut copied) = (0, 0);
-    while at < json.len() {
-        let length = match json[at] {
-            b'"' => text_length(&json[at..]),
-            b'-' | b'0'..=b'9' => number_length(&json[at..]),
-            _ => 1,
-        };
-        let token = &json[at..at + length];
-        if length >= SHORTEST && token[0] != b'"' {
-            let shown = loan.mask_within(token, 0..length);
-            if shown != token {
-                masked.extend_from_slice(&json[copied..at]);
-                masked.push(b'"');
-                masked.extend_from_slice(&shown);
-                masked.push(b'"');
-                copied = at + length;
+/// Valid JSON in pieces, with every number that holds a secret as a masked text.
+pub(crate) struct MaskedNumbers<'a> {
+    json: &'a [u8],
+    /// Up to here everything was told.
+    at: usize,
+    loan: &'a Loan,
+    /// The text that comes next instead of a number.
+    number: Option<Vec<u8>>,
+}
+
+impl<'a> MaskedNumbers<'a> {
+    /// `None` when no number holds a secret.
+    pub(crate) fn of(json: &'a [u8], loan: &'a Loan) -> Option<MaskedNumbers<'a>> {
+        let has_one = MaskedNumbers { json, at: 0, loan, number: None }.next()?.len() < json.len();
+        has_one.then_some(MaskedNumbers { json, at: 0, loan, number: None })
+    }
+}
+
+impl<'a> Iterator for MaskedNumbers<'a> {
+    type Item = Cow<'a, [u8]>;
+
+    fn next(&mut self) -> Option<Cow<'a, [u8]>> {
+        if let Some(number) = self.number.take() {
+            return Some(Cow::Owned(number));
+        }
+        let (json, start) = (self.json, self.at);
+        if start == json.len() {
+            return None;
+        }
+        while self.at < json.len() {
+            let at = self.at;
+            let length = match json[at] {
+                b'"' => text_length(&json[at..]),
+                b'-' | b'0'..=b'9' => number_length(&json[at..]),
+                _ => 1,
+            };
+            self.at += length;
+            let token = &json[at..at + length];
+            if length >= SHORTEST && token[0] != b'"' {
+                let shown = self.loan.mask_within(token, 0..length);
+                if shown != token {
+                    self.number = Some([b"\"".as_slice(), &shown, b"\""].concat());
+                    return Some(Cow::Borrowed(&json[start..at]));
+                }
             }
         }
-        at += length;
+        Some(Cow::Borrowed(&json[start..]))
     }
-    if copied == 0 {
-        return None;
+}
+
+/// Reads the pieces one after the other, so that they are never held together.
+pub(crate) struct MaskedReader<'a> {
+    pieces: MaskedNumbers<'a>,
+    piece: Cow<'a, [u8]>,
+    at: usize,
+}
+
+impl<'a> MaskedReader<'a> {
+    pub(crate) fn new(pieces: MaskedNumbers<'a>) -> MaskedReader<'a> {
+        MaskedReader { pieces, piece: Cow::Borrowed(&[]), at: 0 }
     }
-    masked.extend_from_slice(&json[copied..]);
-    Some(masked)
+}
+
+impl io::Read for MaskedReader<'_> {
+    fn read(&mut self, into: &mut [u8]) -> io::Result<usize> {
+        while self.at == self.piece.len() {
+            match self.pieces.next() {
+                Some(piece) => (self.piece, self.at) = (piece, 0),
+                None => return Ok(0),
+            }
+        }
+        let rest = &self.piece[self.at..];
+        let length = rest.len().min(into.len());
+        into[..length].copy_from_slice(&rest[..length]);
+        self.at += length;
+        Ok(length)
+    }
 }
 
 fn text_length(json: &[u8]) -> usize {
@@ -89,7 +154,10 @@ mod tests {
     fn check(secret: &str, text: &str, expected: Value) {
         let environment = BTreeMap::from([("KEY".to_owned(), secret.to_owned())]);
         let loan = Loan::borrow(&environment, [("KEY", true)]).unwrap();
-        assert_eq!(read(text.as_bytes(), &loan), Some(expected), "{text}");
+        assert_eq!(read(text.as_bytes(), &loan, None), Some((expected.clone(), None)), "{text}");
+        // The other way of reading masks the same.
+        let (read, shortened) = bounded::read(text.as_bytes(), &loan, 1 << 10).unwrap();
+        assert_eq!((read, shortened), (expected, None), "{text}");
     }
 
     #[test]

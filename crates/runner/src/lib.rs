@@ -9,7 +9,9 @@ pub mod cache;
 pub mod host;
 pub mod readiness;
 pub mod runner;
+pub mod tree;
 
+mod bounded;
 pub mod environment;
 mod json;
 mod obstacle;
@@ -17,3 +19,4 @@ mod outcome;
 mod program;
 mod progress;
 mod slot;
+mod text;

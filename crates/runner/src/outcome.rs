@@ -9,6 +9,8 @@ use gatelatch_spawn::child::{Ended, Ending};
 use serde_json::{Value, json};
 
 use crate::runner::{Done, RunError};
+use crate::text::{self, Text};
+use crate::tree::{Place, Shortened, Unit, json_bytes};
 use crate::{json, progress};
 
 /// How much of the end of standard error a failure carries, in bytes.
@@ -16,19 +18,28 @@ pub(crate) const TAIL: usize = 16 * 1024;
 /// How much of the beginning of a result that is too large a failure carries, in bytes.
 const HEAD: usize = 4 * 1024;
 
-/// What became of a run. Beyond the limits the child's output holds as much more as the loan reaches.
-pub(crate) fn outcome(ended: Ended, action: &ActionManifest, loan: &Loan) -> Result<Done, RunError> {
+/// What became of a run. Beyond the limits the child's output holds as much more as the loan reaches. Of what the child
+/// says only as much is held as `keep` bytes can show.
+pub(crate) fn outcome(
+    ended: Ended,
+    action: &ActionManifest,
+    loan: &Loan,
+    keep: Option<usize>,
+) -> Result<Done, RunError> {
     let errors = |ended: &Ended| Errors::new(&ended.stderr_tail, loan).text(loan);
     match ended.ending {
-        Ending::Exited(0) => success(ended, action, loan),
-        Ending::Exited(exit_code) => Err(RunError::Failed { exit_code, error: failure(&ended, action, loan) }),
+        Ending::Exited(0) => success(ended, action, loan, keep),
+        Ending::Exited(exit_code) => {
+            let (error, shortened) = failure(&ended, action, loan, keep);
+            Err(RunError::Failed { exit_code, error, shortened })
+        }
         Ending::Signalled(signal) => Err(RunError::Signalled { signal, stderr: errors(&ended) }),
         Ending::TimedOut => Err(RunError::TimedOut { after: action.limits.timeout, stderr: errors(&ended) }),
         Ending::Cancelled => Err(RunError::Cancelled),
     }
 }
 
-fn success(ended: Ended, action: &ActionManifest, loan: &Loan) -> Result<Done, RunError> {
+fn success(ended: Ended, action: &ActionManifest, loan: &Loan, keep: Option<usize>) -> Result<Done, RunError> {
     let limit = action.limits.max_output_bytes;
     if ended.stdout_bytes > limit {
         return Err(RunError::OutputTooLarge {
@@ -38,12 +49,8 @@ fn success(ended: Ended, action: &ActionManifest, loan: &Loan) -> Result<Done, R
             narrow_with: action.narrow_with.clone(),
         });
     }
-    Ok(Done {
-        value: value(&ended.stdout, loan),
-        exit_code: 0,
-        elapsed: ended.elapsed,
-        stdout_bytes: ended.stdout_bytes,
-    })
+    let (value, shortened) = value(&ended.stdout, loan, keep);
+    Ok(Done { value, shortened, exit_code: 0, elapsed: ended.elapsed, stdout_bytes: ended.stdout_bytes })
 }
 
 /// How much of standard output is within the limit.
@@ -51,39 +58,63 @@ fn kept(ended: &Ended, action: &ActionManifest) -> usize {
     ended.stdout.len().min(usize::try_from(action.limits.max_output_bytes).unwrap_or(usize::MAX))
 }
 
+/// A value, and what is missing from it.
+type Held = (Value, Option<Shortened>);
+
 /// JSON is itself; all else is text, without the line end that closes it.
-fn value(stdout: &[u8], loan: &Loan) -> Value {
+fn value(stdout: &[u8], loan: &Loan, keep: Option<usize>) -> Held {
     let stdout = stdout.strip_prefix(b"\xef\xbb\xbf").unwrap_or(stdout);
-    json::read(stdout, loan).unwrap_or_else(|| text(&loan.mask_within(stdout, 0..stdout.len())))
+    json::read(stdout, loan, keep).unwrap_or_else(|| match keep {
+        Some(keep) if stdout.len() > keep => long_text(stdout, loan, keep),
+        _ => (text(&loan.mask_within(stdout, 0..stdout.len())), None),
+    })
 }
 
-/// Text as an object; `lossy` says that there were bytes in it that are no text.
+/// Text as an object.
 fn text(bytes: &[u8]) -> Value {
     let text = String::from_utf8_lossy(bytes);
-    let text_is_whole = matches!(text, std::borrow::Cow::Borrowed(_));
-    let text = text.trim_end_matches(['\n', '\r']);
-    match text_is_whole {
-        true => json!({ "text": text }),
-        false => json!({ "text": text, "lossy": true }),
+    let is_lossy = matches!(text, std::borrow::Cow::Owned(_));
+    text_object(text.trim_end_matches(['\n', '\r']), is_lossy)
+}
+
+/// `lossy` says that there were bytes in it that are no text.
+fn text_object(text: &str, is_lossy: bool) -> Value {
+    match is_lossy {
+        false => json!({ "text": text }),
+        true => json!({ "text": text, "lossy": true }),
     }
+}
+
+/// The beginning of a text as an object.
+fn long_text(bytes: &[u8], loan: &Loan, keep: usize) -> Held {
+    let Text { kept, characters, bytes, is_lossy } = text::output(bytes, loan, keep);
+    let around = json_bytes(&text_object("", is_lossy)) - json_bytes(&Value::from(""));
+    let left = kept.chars().count() as u64;
+    let place = Place { at: String::new(), kept: left, of: characters, unit: Unit::Characters };
+    let shortened = Shortened { bytes, places: vec![place] }.within("text", around as u64);
+    (text_object(&kept, is_lossy), (left < characters).then_some(shortened))
 }
 
 /// What the child said about its failure: an object on standard output, an object on standard error (all of it, or its
 /// last line), or else the tail of what it wrote. An object without anything in it says nothing.
-fn failure(ended: &Ended, action: &ActionManifest, loan: &Loan) -> Value {
-    let error = |said: &[u8]| match json::read(said, loan) {
-        Some(Value::Object(error)) if !error.is_empty() => Some(Value::Object(error)),
-        _ => None,
+fn failure(ended: &Ended, action: &ActionManifest, loan: &Loan, keep: Option<usize>) -> Held {
+    let error = |said: &[u8]| {
+        json::read(said, loan, keep).filter(|(error, _)| error.as_object().is_some_and(|error| !error.is_empty()))
     };
     let errors = Errors::new(&ended.stderr_tail, loan);
     let own = error(&ended.stdout).or_else(|| error(errors.raw())).or_else(|| error(errors.last_line()));
     own.unwrap_or_else(|| match errors.text(loan) {
-        nothing if nothing.is_empty() => {
-            let end = kept(ended, action);
-            text(&loan.mask_within(&ended.stdout, end.saturating_sub(TAIL)..end))
-        }
-        errors => json!({ "text": errors }),
+        nothing if nothing.is_empty() => (text(&tail(&ended.stdout, kept(ended, action), loan)), None),
+        errors => (text_object(&errors, false), None),
     })
+}
+
+/// The last of the first `end` bytes, masked.
+fn tail(stdout: &[u8], end: usize, loan: &Loan) -> Vec<u8> {
+    let from = end.saturating_sub(TAIL);
+    let known = from.saturating_sub(loan.reach())..stdout.len().min(end + loan.reach());
+    let shown = from - known.start..end - known.start;
+    loan.mask_within(&stdout[known], shown)
 }
 
 /// The tail of standard error, raw, without the lines that told progress.
@@ -143,7 +174,7 @@ mod tests {
     use std::time::Duration;
 
     fn failed(stdout: &[u8], stderr: &[u8]) -> Value {
-        failure(&ended(1, stdout, stderr), &action(1 << 20), &Loan::default())
+        failure(&ended(1, stdout, stderr), &action(1 << 20), &Loan::default(), None).0
     }
 
     fn ended(exit_code: i32, stdout: &[u8], stderr: &[u8]) -> Ended {
@@ -183,7 +214,7 @@ mod tests {
     }
 
     fn value(stdout: &[u8]) -> Value {
-        super::value(stdout, &Loan::default())
+        super::value(stdout, &Loan::default(), None).0
     }
 
     #[test]
@@ -265,7 +296,7 @@ mod tests {
         let narrow = action(4);
         let mut ended = ended(0, b"-hunter2!---", b"");
         ended.stdout.truncate(4 + loan.reach());
-        match success(ended, &narrow, &loan) {
+        match success(ended, &narrow, &loan, None) {
             Err(RunError::OutputTooLarge { head, .. }) => assert_eq!(head, "-***KEY***"),
             other => panic!("{other:?}"),
         }
@@ -279,7 +310,7 @@ mod tests {
             let tail = &stderr.as_bytes()[stderr.len() - TAIL - loan.reach()..];
             assert_eq!(Errors::new(tail, &loan).text(&loan), "-".repeat(after), "{after}");
             assert_eq!(
-                failure(&ended(1, stderr.as_bytes(), b""), &action(1 << 20), &loan),
+                failure(&ended(1, stderr.as_bytes(), b""), &action(1 << 20), &loan, None).0,
                 json!({"text": "-".repeat(after)})
             );
         }
@@ -290,7 +321,7 @@ mod tests {
         let loan = loan("hunter2!");
         let log = br#"log: {"v":"\u0068\u0075\u006e\u0074\u0065\u0072\u0032\u0021"} end"#;
         let masked = r#"log: {"v":"***KEY***"} end"#;
-        assert_eq!(super::value(log, &loan), json!({ "text": masked }));
+        assert_eq!(super::value(log, &loan, None).0, json!({ "text": masked }));
         assert_eq!(head(log.len(), log, &loan), masked);
         assert_eq!(Errors::new(log, &loan).text(&loan), masked);
     }
@@ -299,7 +330,7 @@ mod tests {
     fn an_own_error_is_masked_and_whole() {
         let loan = loan("12345678");
         let check = |stdout: &[u8], stderr: &[u8]| {
-            let error = failure(&ended(1, stdout, stderr), &action(1 << 20), &loan);
+            let (error, _) = failure(&ended(1, stdout, stderr), &action(1 << 20), &loan, None);
             assert_eq!(error, json!({"error": "***KEY***", "code": "***KEY***"}));
         };
         let own = br#"{"error": "\u00312345678", "code": 12345678}"#;

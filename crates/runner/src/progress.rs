@@ -13,7 +13,7 @@ pub(crate) fn step(line: &[u8], loan: &Loan) -> Option<Step> {
     if !line.trim_ascii_start().starts_with(b"{") {
         return None;
     }
-    let Some(Value::Object(mut fields)) = json::read(line, loan) else { return None };
+    let Some(Value::Object(mut fields)) = json::whole(line, loan) else { return None };
     let message = match fields.remove("message") {
         Some(Value::String(message)) => Some(message),
         _ => None,

@@ -27,6 +27,7 @@ use crate::program::{Files, Program, locate};
 use crate::progress;
 use crate::readiness::{NotReady, lend};
 use crate::slot::{Slot, Slots};
+use crate::tree::Shortened;
 
 /// How long another process may hold the lock of unpacked programs, unless the call itself has less time.
 const UNPACKING: Duration = Duration::from_secs(10);
@@ -52,6 +53,8 @@ pub struct Step {
 pub struct Done {
     /// The JSON of standard output, or `{"text": …}`; with `"lossy": true` where bytes that are no text were replaced.
     pub value: Value,
+    /// What is missing from it, where it was not held whole.
+    pub shortened: Option<Shortened>,
     /// Always 0: any other is a [`RunError::Failed`].
     pub exit_code: i32,
     /// From the child's start to its end.
@@ -144,6 +147,8 @@ pub enum RunError {
         exit_code: i32,
         /// The child's own JSON error, or `{"text": …}` with the tail of what it wrote.
         error: Value,
+        /// What is missing from it, where it was not held whole.
+        shortened: Option<Shortened>,
     },
     /// It wrote more than the manifest allows.
     #[error("the result is too large: {bytes} bytes, {limit} allowed")]
@@ -252,11 +257,15 @@ impl Runner {
     ///
     /// A call over its entry's limit waits in line for at most as long as it may then run. Dropping the future ends
     /// everything at once; cancelling gives the program a moment to end by itself.
+    ///
+    /// `keep` is how many bytes of the result will be shown: of one that is larger only as much is held as an answer of
+    /// that size can show, whatever its shape, and what is missing is told. `None` holds all of it.
     pub async fn run(
         &self,
         approved: Approved<Call>,
         cancelled: CancellationToken,
         steps: Option<Steps>,
+        keep: Option<usize>,
     ) -> Result<Done, RunError> {
         let call = Arc::new(approved.into_inner());
         let (entry, action) = (call.entry(), call.action());
@@ -266,7 +275,7 @@ impl Runner {
         let launch = self.prepare(&call, elements, &loan, &cancelled).await?;
         let size = size(&launch);
         let ended = child::run(launch, listeners(&loan, steps), cancelled).await;
-        outcome(ended.map_err(|error| not_run(error, size, action))?, action, &loan)
+        outcome(ended.map_err(|error| not_run(error, size, action))?, action, &loan, keep)
     }
 
     /// Unpacks and looks up what is to be started, on a thread that may wait for the disk or for another process: whoever

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use gatelatch_bridge::answer::Answer;
 use gatelatch_bridge::bridge::{Bridge, RunRequest};
-use gatelatch_bridge::cut::cut;
+use gatelatch_bridge::cut::{Cut, cut};
 use gatelatch_discovery::ladder::Request;
 use gatelatch_gate::decision::Door;
 use gatelatch_protocol::json::{self, JsonError};
@@ -59,6 +59,7 @@ impl Operator {
             action: text("action"),
             args: arguments.get("args").cloned().unwrap_or_else(|| Value::Object(Map::new())),
             door,
+            keep: Some(MAX_RESULT_BYTES),
         };
         let mut answer = match tool {
             OperatorTool::Capabilities => self.bridge.capabilities(&Request {
@@ -128,7 +129,7 @@ pub fn tools() -> Vec<PublishedTool> {
 /// An answer on this surface: JSON as text and, where it is an object, as structured content; a skill is its Markdown.
 fn reply(tool: OperatorTool, answer: Answer) -> ToolReply {
     let is_error = answer.is_error();
-    let (value, was_cut) = cut(answer.value, MAX_RESULT_BYTES, &answer.narrow_with);
+    let Cut { value, was_cut } = cut(answer.value, answer.shortened.as_ref(), MAX_RESULT_BYTES, &answer.narrow_with);
     let mut notes = answer.notes;
     let text = match (tool, value.get("body").and_then(Value::as_str)) {
         (OperatorTool::GetSkill, Some(body)) => {

@@ -35,7 +35,7 @@ pub(crate) fn run(road: &Road, target: Target, action: Option<String>, options: 
     };
     let entry = road.bridge.catalog().entry(kind, &name);
     let args = arguments::raw(options, entry.and_then(|entry| entry.action(action.as_deref())))?;
-    let request = RunRequest { front: "command line", kind, name, action, args, door: Door::Plain };
+    let request = RunRequest { front: "command line", kind, name, action, args, door: Door::Plain, keep: None };
     if options.dry_run {
         return print_answer(&road.bridge.plan(&request), options.json);
     }

@@ -157,7 +157,7 @@ async fn a_failure_carries_what_the_program_said() {
     let error = Stage::shell("echo '{\"error\": \"no_sheet\"}'; exit 3", "").run_bare().await.unwrap_err();
     assert_eq!(error.code(), "tool_failed");
     match error {
-        RunError::Failed { exit_code, error } => assert_eq!((exit_code, error), (3, json!({"error": "no_sheet"}))),
+        RunError::Failed { exit_code, error, .. } => assert_eq!((exit_code, error), (3, json!({"error": "no_sheet"}))),
         other => panic!("{other:?}"),
     }
     match Stage::shell("echo out; echo oops >&2; exit 1", "").run_bare().await.unwrap_err() {
@@ -215,7 +215,7 @@ async fn steps_are_told_and_are_no_part_of_the_error() {
     let heard = Arc::clone(&steps);
     let listener = Box::new(move |step| heard.lock().unwrap().push(step));
     let approved = stage.approved(None, &json!({}));
-    let error = stage.runner.run(approved, CancellationToken::new(), Some(listener)).await.unwrap_err();
+    let error = stage.runner.run(approved, CancellationToken::new(), Some(listener), None).await.unwrap_err();
     let one = Step { progress: 1.0, total: Some(2.0), message: Some("one".to_owned()) };
     let two = Step { progress: 2.0, total: None, message: None };
     assert_eq!(*steps.lock().unwrap(), [one, two]);
@@ -249,7 +249,7 @@ async fn a_secret_is_masked_in_every_place_it_could_come_back() {
     let heard = Arc::clone(&steps);
     let listener = Box::new(move |step: Step| heard.lock().unwrap().push(step.message.unwrap()));
     let approved = stage.approved(None, &json!({}));
-    let error = stage.runner.run(approved, CancellationToken::new(), Some(listener)).await.unwrap_err();
+    let error = stage.runner.run(approved, CancellationToken::new(), Some(listener), None).await.unwrap_err();
     assert_eq!(*steps.lock().unwrap(), ["***KEY***"]);
     match error {
         RunError::Failed { error, .. } => assert_eq!(error, json!({"text": "***KEY***=\n***KEY***"})),
@@ -283,7 +283,7 @@ async fn a_step_is_masked_though_every_character_is_escaped() {
     let steps = Arc::new(Mutex::new(Vec::new()));
     let heard = Arc::clone(&steps);
     let listener = Box::new(move |step: Step| heard.lock().unwrap().push(step.message.unwrap()));
-    stage.runner.run(stage.approved(None, &json!({})), CancellationToken::new(), Some(listener)).await.unwrap();
+    stage.runner.run(stage.approved(None, &json!({})), CancellationToken::new(), Some(listener), None).await.unwrap();
     assert_eq!(*steps.lock().unwrap(), ["***KEY***"]);
 }
 
@@ -313,7 +313,7 @@ async fn each_way_to_end_has_its_code() {
     }
     let cancelled = CancellationToken::new();
     cancelled.cancel();
-    let error = stage.runner.run(stage.approved(None, &json!({})), cancelled, None).await.unwrap_err();
+    let error = stage.runner.run(stage.approved(None, &json!({})), cancelled, None, None).await.unwrap_err();
     assert_eq!(error.code(), "cancelled");
 }
 
@@ -361,7 +361,7 @@ fn spawn_hold(stage: &Arc<Stage>, cancelled: CancellationToken) -> Running {
     let stage = Arc::clone(stage);
     tokio::spawn(async move {
         let approved = stage.approved(Some("hold"), &json!({}));
-        stage.runner.run(approved, cancelled, None).await
+        stage.runner.run(approved, cancelled, None, None).await
     })
 }
 
@@ -379,7 +379,7 @@ async fn a_call_over_the_limit_waits_in_line_and_then_gives_up() {
 
     let impatient = CancellationToken::new();
     impatient.cancel();
-    let waiting = stage.runner.run(stage.approved(Some("hold"), &json!({})), impatient, None);
+    let waiting = stage.runner.run(stage.approved(Some("hold"), &json!({})), impatient, None, None);
     assert_eq!(waiting.await.unwrap_err().code(), "cancelled");
 
     let none = json!({});
@@ -538,7 +538,7 @@ async fn whoever_polls_a_run_is_never_made_to_wait_for_another_process_and_cance
     let thread = std::thread::spawn(move || {
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
         runtime.block_on(async {
-            let mut running = std::pin::pin!(run.runner.run(run.approved(None, &json!({})), cancel, None));
+            let mut running = std::pin::pin!(run.runner.run(run.approved(None, &json!({})), cancel, None, None));
             tokio::select! {
                 biased;
                 done = &mut running => panic!("it ran without the lock: {done:?}"),

@@ -68,7 +68,7 @@ impl Stage {
 
     /// Runs an action without steps and without being cancelled.
     pub(crate) async fn run(&self, action: Option<&str>, args: &Value) -> Result<Done, RunError> {
-        self.runner.run(self.approved(action, args), CancellationToken::new(), None).await
+        self.runner.run(self.approved(action, args), CancellationToken::new(), None, None).await
     }
 
     /// Runs the nameless action without arguments.

@@ -1,0 +1,689 @@
+//! A value that knows what went from it, and the one rule by which a value becomes smaller.
+//!
+//! Whole items at the end of an array go first, then the ends of texts; of an object's members those stay small that are
+//! small, and only where there are too many for that, those at the end go. Owns sizes, this rule, and the totals of what
+//! went. Refuses to know schemas and wire formats: what must not go is said by a [`Guard`]. Start at [`Tree::shrink`].
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use indexmap::IndexMap;
+use serde_json::{Map, Number, Value};
+
+/// What a part of a value is always worth, where there is room for it: less than this of an item, a text or a member
+/// tells nobody anything. More than any number takes.
+const WORTH: usize = 64;
+/// An object of more members than this is a table by name: it loses whole members at its end, as an array does items.
+const TABLE: usize = 256;
+
+/// What is counted where something went.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Unit {
+    /// Of an array.
+    Items,
+    /// Of a text: Unicode characters.
+    Characters,
+    /// Of an object.
+    Members,
+}
+
+impl Unit {
+    /// Its name, as a cut result tells it.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Unit::Items => "items",
+            Unit::Characters => "characters",
+            Unit::Members => "members",
+        }
+    }
+}
+
+/// A place from whose end something went.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Place {
+    /// Where, as a JSON Pointer.
+    pub at: String,
+    /// How much is left.
+    pub kept: u64,
+    /// How much there was.
+    pub of: u64,
+    /// What is counted.
+    pub unit: Unit,
+}
+
+/// What is missing from a value that was not held whole.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Shortened {
+    /// The size of the whole value as compact JSON, in bytes. A member that is written twice is counted twice.
+    pub bytes: u64,
+    /// Where something is missing, in the value's order.
+    pub places: Vec<Place>,
+}
+
+impl Shortened {
+    /// The same of a value that holds this one as its member `name`, and has `around` bytes beside it.
+    pub fn within(mut self, name: &str, around: u64) -> Shortened {
+        let prefix = format!("/{}", escaped(name));
+        for place in &mut self.places {
+            place.at.insert_str(0, &prefix);
+        }
+        self.bytes += around;
+        self
+    }
+}
+
+/// One step into a value. All items of an array are one: what holds for one holds for each.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Step {
+    /// To an object's member.
+    Member(String),
+    /// To any item of an array.
+    Item,
+}
+
+/// What must stay, however small a value has to become.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Guard {
+    /// Nothing goes from here or from anything within.
+    pub whole: bool,
+    /// So many items, characters or members stay.
+    pub at_least: u64,
+    /// These members stay.
+    pub names: BTreeSet<String>,
+    members: BTreeMap<String, Guard>,
+    items: Option<Box<Guard>>,
+}
+
+static NOTHING: Guard =
+    Guard { whole: false, at_least: 0, names: BTreeSet::new(), members: BTreeMap::new(), items: None };
+
+impl Guard {
+    /// What must stay of a place within.
+    pub fn at(&mut self, path: &[Step]) -> &mut Guard {
+        path.iter().fold(self, |guard, step| match step {
+            Step::Member(name) => guard.members.entry(name.clone()).or_default(),
+            Step::Item => guard.items.get_or_insert_default(),
+        })
+    }
+
+    fn member(&self, name: &str) -> &Guard {
+        self.members.get(name).unwrap_or(&NOTHING)
+    }
+
+    fn item(&self) -> &Guard {
+        self.items.as_deref().unwrap_or(&NOTHING)
+    }
+
+    fn least(&self) -> usize {
+        usize::try_from(self.at_least).unwrap_or(usize::MAX)
+    }
+}
+
+/// What each value and each name is counted for beside its JSON.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Scale(pub(crate) usize);
+
+impl Scale {
+    /// The bytes of compact JSON.
+    const JSON: Scale = Scale(0);
+
+    /// An empty text, array or object.
+    fn empty(self) -> usize {
+        self.0 + 2
+    }
+
+    fn worth(self) -> usize {
+        self.0 + WORTH
+    }
+
+    /// A name with its colon.
+    fn name(self, name: &str) -> usize {
+        self.0 + text_bytes(name) + 1
+    }
+}
+
+/// A value that knows what went from it.
+#[derive(Clone, Debug)]
+pub struct Tree {
+    root: Node,
+}
+
+impl Tree {
+    /// A value and what is missing from it already. A place that is not there is passed over.
+    pub fn new(value: Value, missing: &[Place]) -> Tree {
+        let mut root = Node::new(value, Scale::JSON);
+        for place in missing {
+            if let Some(node) = root.find_mut(&place.at) {
+                node.set_count(place.of);
+            }
+        }
+        Tree { root }
+    }
+
+    /// The size of what is left as compact JSON, in bytes.
+    pub fn bytes(&self) -> usize {
+        self.root.size
+    }
+
+    /// The size of what is left at a JSON Pointer, and whether nothing went from there or from within.
+    pub fn at(&self, pointer: &str) -> Option<(usize, bool)> {
+        self.root.find(pointer).map(|node| (node.size, node.is_whole()))
+    }
+
+    /// The steps to a JSON Pointer; `None` when nothing is there.
+    pub fn steps(&self, pointer: &str) -> Option<Vec<Step>> {
+        let mut node = &self.root;
+        let mut steps = Vec::new();
+        for step in pointer_steps(pointer) {
+            let is_item = matches!(node.part, Part::Array(_));
+            node = node.child(&step)?;
+            steps.push(if is_item { Step::Item } else { Step::Member(step) });
+        }
+        Some(steps)
+    }
+
+    /// Makes it at most `budget` bytes large, or as small as the guard allows.
+    ///
+    /// With no guard every budget of 2 bytes and more is kept, unless the root is a number.
+    pub fn shrink(&mut self, budget: usize, guard: &Guard) {
+        self.root.shrink(budget, guard, Scale::JSON);
+    }
+
+    /// What is left, and every place from which something went.
+    pub fn into_value(self) -> (Value, Vec<Place>) {
+        self.root.into_value()
+    }
+}
+
+/// One value of a tree.
+#[derive(Clone, Debug)]
+pub(crate) struct Node {
+    /// On the tree's scale.
+    pub(crate) size: usize,
+    part: Part,
+}
+
+#[derive(Clone, Debug)]
+enum Part {
+    Null,
+    Bool(bool),
+    Number(Number),
+    Text(Kept<String>),
+    Array(Kept<Vec<Node>>),
+    // Boxed: it is three times as large as the others, and most values are numbers and texts.
+    Object(Box<Kept<IndexMap<String, Node>>>),
+}
+
+/// What is left of something, and how much there was.
+#[derive(Clone, Debug)]
+struct Kept<T> {
+    kept: T,
+    of: u64,
+}
+
+impl Node {
+    pub(crate) fn null(scale: Scale) -> Node {
+        Node { size: scale.0 + 4, part: Part::Null }
+    }
+
+    pub(crate) fn bool(value: bool, scale: Scale) -> Node {
+        Node { size: scale.0 + if value { 4 } else { 5 }, part: Part::Bool(value) }
+    }
+
+    pub(crate) fn number(number: Number, scale: Scale) -> Node {
+        Node { size: scale.0 + number_bytes(&number), part: Part::Number(number) }
+    }
+
+    /// A text of which there were `of` characters.
+    pub(crate) fn text(kept: String, of: u64, scale: Scale) -> Node {
+        Node { size: scale.0 + text_bytes(&kept), part: Part::Text(Kept { kept, of }) }
+    }
+
+    pub(crate) fn array(scale: Scale) -> Node {
+        Node { size: scale.empty(), part: Part::Array(Kept { kept: Vec::new(), of: 0 }) }
+    }
+
+    pub(crate) fn object(scale: Scale) -> Node {
+        Node { size: scale.empty(), part: Part::Object(Box::new(Kept { kept: IndexMap::new(), of: 0 })) }
+    }
+
+    /// What stands for a member until its value is known.
+    fn pending() -> Node {
+        Node { size: 0, part: Part::Null }
+    }
+
+    fn new(value: Value, scale: Scale) -> Node {
+        match value {
+            Value::Null => Node::null(scale),
+            Value::Bool(value) => Node::bool(value, scale),
+            Value::Number(number) => Node::number(number, scale),
+            Value::String(text) => {
+                let of = text.chars().count() as u64;
+                Node::text(text, of, scale)
+            }
+            Value::Array(items) => {
+                let mut node = Node::array(scale);
+                for item in items {
+                    node.count();
+                    node.push(Node::new(item, scale));
+                }
+                node
+            }
+            Value::Object(members) => {
+                let mut node = Node::object(scale);
+                for (name, member) in members {
+                    node.count();
+                    if let Some((index, _)) = node.name(name, scale) {
+                        node.fill(index, Node::new(member, scale));
+                    }
+                }
+                node
+            }
+        }
+    }
+
+    /// One more item or member has come, kept or not.
+    pub(crate) fn count(&mut self) {
+        match &mut self.part {
+            Part::Array(array) => array.of += 1,
+            Part::Object(object) => object.of += 1,
+            Part::Null | Part::Bool(_) | Part::Number(_) | Part::Text(_) => {}
+        }
+    }
+
+    fn set_count(&mut self, count: u64) {
+        match &mut self.part {
+            Part::Text(text) => text.of = count,
+            Part::Array(array) => array.of = count,
+            Part::Object(object) => object.of = count,
+            Part::Null | Part::Bool(_) | Part::Number(_) => {}
+        }
+    }
+
+    /// Appends an item to an array.
+    pub(crate) fn push(&mut self, item: Node) {
+        if let Part::Array(array) = &mut self.part {
+            self.size += item.size + usize::from(!array.kept.is_empty());
+            array.kept.push(item);
+        }
+    }
+
+    /// The place of an object's member of that name, and whether it is a new one. Its value is to follow.
+    pub(crate) fn name(&mut self, name: String, scale: Scale) -> Option<(usize, bool)> {
+        let Part::Object(object) = &mut self.part else { return None };
+        if let Some(index) = object.kept.get_index_of(&name) {
+            return Some((index, false));
+        }
+        self.size += scale.name(&name) + usize::from(!object.kept.is_empty());
+        let (index, _) = object.kept.insert_full(name, Node::pending());
+        Some((index, true))
+    }
+
+    /// Whether an object holds a member of that name.
+    pub(crate) fn holds(&self, name: &str) -> bool {
+        matches!(&self.part, Part::Object(object) if object.kept.contains_key(name))
+    }
+
+    /// Gives a member its value.
+    pub(crate) fn fill(&mut self, index: usize, member: Node) {
+        if let Part::Object(object) = &mut self.part
+            && let Some((_, slot)) = object.kept.get_index_mut(index)
+        {
+            self.size = self.size + member.size - slot.size;
+            *slot = member;
+        }
+    }
+
+    /// The name of a member by its place.
+    pub(crate) fn name_at(&self, index: usize) -> Option<&str> {
+        match &self.part {
+            Part::Object(object) => object.kept.get_index(index).map(|(name, _)| name.as_str()),
+            _ => None,
+        }
+    }
+
+    /// Takes the last item out of an array from which nothing went.
+    pub(crate) fn pop(&mut self) -> Option<Node> {
+        if self.lost() > 0 {
+            return None;
+        }
+        let Part::Array(array) = &mut self.part else { return None };
+        let item = array.kept.pop()?;
+        self.size -= item.size + usize::from(!array.kept.is_empty());
+        Some(item)
+    }
+
+    /// Takes the value of a member out; the member stays. Gives its place, too.
+    pub(crate) fn take(&mut self, name: &str) -> Option<(usize, Node)> {
+        let Part::Object(object) = &mut self.part else { return None };
+        let (index, _, slot) = object.kept.get_full_mut(name)?;
+        let member = std::mem::replace(slot, Node::pending());
+        self.size -= member.size;
+        Some((index, member))
+    }
+
+    /// How many items, characters or members went from here.
+    pub(crate) fn lost(&self) -> u64 {
+        match &self.part {
+            Part::Text(text) => text.of.saturating_sub(text.kept.chars().count() as u64),
+            Part::Array(array) => array.of.saturating_sub(array.kept.len() as u64),
+            Part::Object(object) => object.of.saturating_sub(object.kept.len() as u64),
+            Part::Null | Part::Bool(_) | Part::Number(_) => 0,
+        }
+    }
+
+    /// Gives back the room that nothing more will fill.
+    pub(crate) fn close(&mut self) {
+        match &mut self.part {
+            Part::Array(array) => array.kept.shrink_to_fit(),
+            Part::Object(object) => object.kept.shrink_to_fit(),
+            Part::Null | Part::Bool(_) | Part::Number(_) | Part::Text(_) => {}
+        }
+    }
+
+    fn is_whole(&self) -> bool {
+        let within = match &self.part {
+            Part::Array(array) => array.kept.iter().all(Node::is_whole),
+            Part::Object(object) => object.kept.values().all(Node::is_whole),
+            Part::Null | Part::Bool(_) | Part::Number(_) | Part::Text(_) => true,
+        };
+        within && self.lost() == 0
+    }
+
+    fn child(&self, step: &str) -> Option<&Node> {
+        match &self.part {
+            Part::Array(array) => array.kept.get(step.parse::<usize>().ok()?),
+            Part::Object(object) => object.kept.get(step),
+            Part::Null | Part::Bool(_) | Part::Number(_) | Part::Text(_) => None,
+        }
+    }
+
+    fn find(&self, pointer: &str) -> Option<&Node> {
+        pointer_steps(pointer).try_fold(self, |node, step| node.child(&step))
+    }
+
+    fn find_mut(&mut self, pointer: &str) -> Option<&mut Node> {
+        pointer_steps(pointer).try_fold(self, |node, step| match &mut node.part {
+            Part::Array(array) => array.kept.get_mut(step.parse::<usize>().ok()?),
+            Part::Object(object) => object.kept.get_mut(&step),
+            Part::Null | Part::Bool(_) | Part::Number(_) | Part::Text(_) => None,
+        })
+    }
+
+    /// See [`Tree::shrink`].
+    pub(crate) fn shrink(&mut self, budget: usize, guard: &Guard, scale: Scale) {
+        if self.size <= budget || guard.whole {
+            return;
+        }
+        self.size = match &mut self.part {
+            Part::Null | Part::Bool(_) | Part::Number(_) => self.size,
+            Part::Text(text) => shrink_text(&mut text.kept, budget, guard, scale),
+            Part::Array(array) => shrink_array(&mut array.kept, budget, guard, scale),
+            Part::Object(object) => shrink_object(&mut object.kept, budget, guard, scale),
+        };
+    }
+
+    /// How small it can become.
+    fn floor(&self, guard: &Guard, scale: Scale) -> usize {
+        if guard.whole {
+            return self.size;
+        }
+        let floor = match &self.part {
+            Part::Null | Part::Bool(_) | Part::Number(_) => self.size,
+            Part::Text(text) => {
+                scale.empty() + text.kept.chars().take(guard.least()).map(character_bytes).sum::<usize>()
+            }
+            Part::Array(array) => {
+                let must = array.kept.iter().take(guard.least());
+                scale.empty() + must.map(|item| item.floor(guard.item(), scale) + 1).sum::<usize>()
+            }
+            Part::Object(object) => {
+                let least =
+                    |(name, member): (&String, &Node)| scale.name(name) + 1 + member.floor(guard.member(name), scale);
+                let (named, others): (Vec<_>, Vec<_>) =
+                    object.kept.iter().partition(|(name, _)| guard.names.contains(*name));
+                let more = guard.least().saturating_sub(named.len());
+                scale.empty() + named.into_iter().chain(others.into_iter().take(more)).map(least).sum::<usize>()
+            }
+        };
+        floor.min(self.size)
+    }
+
+    /// See [`Tree::into_value`].
+    pub(crate) fn into_value(self) -> (Value, Vec<Place>) {
+        let mut places = Vec::new();
+        let value = self.tell(&mut String::new(), &mut places);
+        (value, places)
+    }
+
+    fn tell(self, at: &mut String, places: &mut Vec<Place>) -> Value {
+        let mut note = |at: &str, kept: usize, of: u64, unit: Unit| {
+            if (kept as u64) < of {
+                places.push(Place { at: at.to_owned(), kept: kept as u64, of, unit });
+            }
+        };
+        match self.part {
+            Part::Null => Value::Null,
+            Part::Bool(value) => Value::Bool(value),
+            Part::Number(number) => Value::Number(number),
+            Part::Text(text) => {
+                note(at, text.kept.chars().count(), text.of, Unit::Characters);
+                Value::String(text.kept)
+            }
+            Part::Array(array) => {
+                note(at, array.kept.len(), array.of, Unit::Items);
+                let items = array.kept.into_iter().enumerate();
+                Value::Array(items.map(|(index, item)| item.tell_below(&index.to_string(), at, places)).collect())
+            }
+            Part::Object(object) => {
+                note(at, object.kept.len(), object.of, Unit::Members);
+                let members = object.kept.into_iter().map(|(name, member)| {
+                    let member = member.tell_below(&name, at, places);
+                    (name, member)
+                });
+                Value::Object(members.collect::<Map<String, Value>>())
+            }
+        }
+    }
+
+    fn tell_below(self, step: &str, at: &mut String, places: &mut Vec<Place>) -> Value {
+        // Most values are numbers: they need no place.
+        if let Part::Null | Part::Bool(_) | Part::Number(_) = self.part {
+            return self.tell(at, places);
+        }
+        let length = at.len();
+        at.push('/');
+        at.push_str(&escaped(step));
+        let value = self.tell(at, places);
+        at.truncate(length);
+        value
+    }
+}
+
+fn shrink_text(text: &mut String, budget: usize, guard: &Guard, scale: Scale) -> usize {
+    let mut size = scale.empty();
+    let mut end = text.len();
+    for (number, (at, character)) in text.char_indices().enumerate() {
+        let more = character_bytes(character);
+        if size + more > budget && number >= guard.least() {
+            end = at;
+            break;
+        }
+        size += more;
+    }
+    text.truncate(end);
+    text.shrink_to_fit();
+    size
+}
+
+fn shrink_array(items: &mut Vec<Node>, budget: usize, guard: &Guard, scale: Scale) -> usize {
+    let inner = guard.item();
+    let must = guard.least().min(items.len());
+    let floors: Vec<usize> = items[..must].iter().map(|item| item.floor(inner, scale) + 1).collect();
+    let mut ahead: usize = floors.iter().sum();
+    let mut used = scale.empty();
+    let mut whole = 0;
+    for item in items.iter() {
+        ahead -= floors.get(whole).copied().unwrap_or(0);
+        used += item.size + 1;
+        if used + ahead > budget {
+            break;
+        }
+        whole += 1;
+    }
+    if whole > 0 && whole >= must {
+        items.truncate(whole);
+    } else {
+        // A first item that alone is too large is worth more cut than gone.
+        items.truncate(must.max(usize::from(budget > scale.worth())));
+        let fixed = scale.empty() + items.len();
+        share(items.iter_mut().map(|item| (item, inner)).collect(), budget.saturating_sub(fixed), scale);
+        if must == 0 && array_size(items, scale) > budget {
+            items.clear();
+        }
+    }
+    items.shrink_to_fit();
+    array_size(items, scale)
+}
+
+fn array_size(items: &[Node], scale: Scale) -> usize {
+    scale.empty() + items.iter().map(|item| item.size).sum::<usize>() + items.len().saturating_sub(1)
+}
+
+/// Small members stay whole, and the large ones share what is left in equal parts.
+fn shrink_object(members: &mut IndexMap<String, Node>, budget: usize, guard: &Guard, scale: Scale) -> usize {
+    let is_table = members.len() > TABLE;
+    let needs = members.iter().map(|(name, member)| {
+        let least = match is_table {
+            true => member.size,
+            false => member.floor(guard.member(name), scale).max(member.size.min(scale.worth())),
+        };
+        scale.name(name) + 1 + least
+    });
+    let needs = needs.collect();
+    // A member that alone is too large is worth more cut than gone.
+    trim(members, needs, budget, guard, scale, guard.least().max(usize::from(budget > scale.worth())));
+    let fixed = scale.empty() + members.keys().map(|name| scale.name(name) + 1).sum::<usize>();
+    let parts = members.iter_mut().map(|(name, member)| (member, guard.member(name))).collect();
+    share(parts, budget.saturating_sub(fixed), scale);
+    let needs = members.iter().map(|(name, member)| scale.name(name) + 1 + member.size).collect();
+    trim(members, needs, budget, guard, scale, guard.least());
+    members.shrink_to_fit();
+    let names: usize = members.keys().map(|name| scale.name(name)).sum();
+    scale.empty() + names + members.values().map(|member| member.size).sum::<usize>() + members.len().saturating_sub(1)
+}
+
+/// Takes members away until what they need is within the budget, or `left` of them are left: first those that need more
+/// than there is, then those at the end. Those that must stay, stay.
+fn trim(
+    members: &mut IndexMap<String, Node>,
+    needs: Vec<usize>,
+    budget: usize,
+    guard: &Guard,
+    scale: Scale,
+    left: usize,
+) {
+    let budget = budget.saturating_sub(scale.empty());
+    let mut total: usize = needs.iter().sum();
+    let mut stays = vec![true; needs.len()];
+    let mut count = needs.len();
+    for only_too_large in [true, false] {
+        for (index, need) in needs.iter().enumerate().rev() {
+            if total <= budget || count <= left {
+                break;
+            }
+            let must = members.get_index(index).is_some_and(|(name, _)| guard.names.contains(name));
+            if stays[index] && !must && (!only_too_large || *need > budget) {
+                stays[index] = false;
+                total -= need;
+                count -= 1;
+            }
+        }
+    }
+    let mut stays = stays.into_iter();
+    members.retain(|_, _| stays.next().unwrap_or(true));
+}
+
+/// Makes values fit into a budget together: the small ones stay whole, and the large ones get equal parts of what is
+/// left, and whatever of its part one of them cannot use goes to the next.
+fn share(mut parts: Vec<(&mut Node, &Guard)>, budget: usize, scale: Scale) {
+    if parts.iter().map(|(node, _)| node.size).sum::<usize>() <= budget {
+        return;
+    }
+    parts.sort_by_key(|(node, _)| node.size);
+    let floors: Vec<usize> = parts.iter().map(|(node, guard)| node.floor(guard, scale)).collect();
+    let taken = |level: usize| -> usize {
+        parts.iter().zip(&floors).map(|((node, _), floor)| node.size.min(level).max(*floor)).sum()
+    };
+    // The highest level at which all of them together are within the budget.
+    let (mut level, mut above) = (0, budget + 1);
+    while above - level > 1 {
+        let middle = level + (above - level) / 2;
+        if taken(middle) <= budget {
+            level = middle;
+        } else {
+            above = middle;
+        }
+    }
+    let mut spare = budget.saturating_sub(taken(level));
+    for ((node, guard), floor) in parts.into_iter().zip(floors) {
+        let part = node.size.min(level).max(floor) + spare;
+        node.shrink(part, guard, scale);
+        spare = part.saturating_sub(node.size);
+    }
+}
+
+/// The size of a value as compact JSON, in bytes.
+pub fn json_bytes(value: &Value) -> usize {
+    let between = |count: usize| 2 + count.saturating_sub(1);
+    match value {
+        Value::Null | Value::Bool(true) => 4,
+        Value::Bool(false) => 5,
+        Value::Number(number) => number_bytes(number),
+        Value::String(text) => text_bytes(text),
+        Value::Array(items) => between(items.len()) + items.iter().map(json_bytes).sum::<usize>(),
+        Value::Object(members) => {
+            let size = |(name, member): (&String, &Value)| text_bytes(name) + 1 + json_bytes(member);
+            between(members.len()) + members.iter().map(size).sum::<usize>()
+        }
+    }
+}
+
+/// A text's size as JSON, with its quotes.
+pub(crate) fn text_bytes(text: &str) -> usize {
+    let more = |byte: u8| match byte {
+        b'"' | b'\\' | b'\n' | b'\r' | b'\t' | 0x8 | 0xc => 1,
+        0..0x20 => 5,
+        _ => 0,
+    };
+    2 + text.len() + text.bytes().map(more).sum::<usize>()
+}
+
+/// A character's size within a JSON text.
+pub(crate) fn character_bytes(character: char) -> usize {
+    match character {
+        '"' | '\\' | '\n' | '\r' | '\t' | '\u{8}' | '\u{c}' => 2,
+        '\0'..'\u{20}' => 6,
+        other => other.len_utf8(),
+    }
+}
+
+/// A number's size as JSON.
+pub(crate) fn number_bytes(number: &Number) -> usize {
+    let digits = |number: u64| number.checked_ilog10().map_or(1, |log| log as usize + 1);
+    if let Some(number) = number.as_u64() {
+        digits(number)
+    } else if let Some(number) = number.as_i64() {
+        1 + digits(number.unsigned_abs())
+    } else {
+        number.to_string().len()
+    }
+}
+
+/// A name as a step of a JSON Pointer.
+fn escaped(name: &str) -> String {
+    name.replace('~', "~0").replace('/', "~1")
+}
+
+fn pointer_steps(pointer: &str) -> impl Iterator<Item = String> {
+    pointer.split('/').skip(1).map(|step| step.replace("~1", "/").replace("~0", "~"))
+}
