@@ -1,13 +1,18 @@
 //! Makes a result that is too large smaller and still valid. What went is told in totals, with the arguments that would
 //! have made it smaller.
 //!
-//! Owns the shape of a cut answer, and that it fits. How a value becomes smaller is the rule of [`Tree`]. Start at
-//! [`cut`].
+//! Owns the shape of a cut answer, and that it fits and satisfies its schema. How a value becomes smaller is the rule of
+//! [`Tree`]; what must stay for a schema's sake is `protect`'s business. Start at [`cut`].
 
 use gatelatch_runner::tree::{Guard, Place, Tree, json_bytes};
+use jsonschema::{ValidationError, Validator};
 use serde_json::{Map, Value, json};
 
+use crate::output::{self, Fault};
+
 pub use gatelatch_runner::tree::Shortened;
+
+mod protect;
 
 /// The key under which a cut result says what went.
 pub const CUT_KEY: &str = "_cut";
@@ -18,6 +23,11 @@ const MAX_PARTS: usize = 8;
 const LONGEST_POINTER: usize = 256;
 /// How often a result is cut anew because what it says of itself took more room than was left for it.
 const MOST_FITTINGS: usize = 8;
+/// How often a result is cut anew because it did not satisfy its schema.
+const MOST_ROUNDS: usize = 64;
+/// How many of the places are looked at in one round at which it does not.
+const MOST_ERRORS: usize = 64;
+
 /// A result that fits.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Cut {
@@ -25,6 +35,47 @@ pub struct Cut {
     pub value: Value,
     /// Whether something went; then the value says so under [`CUT_KEY`].
     pub was_cut: bool,
+}
+
+/// Why a result cannot be shown. Names the place and the rule, never the value that stands there.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum CutError {
+    /// Whole, too, it would not satisfy its schema.
+    #[error("the result does not fit the declared output schema at {place}: {rule}")]
+    BreaksSchema {
+        /// A JSON Pointer in backticks, or `the root`.
+        place: String,
+        /// What is wrong there.
+        rule: String,
+    },
+    /// Nothing that is small enough satisfies the schema.
+    #[error(
+        "the result is too large: {bytes} bytes, {max_bytes} allowed, and no smaller part of it satisfies the declared output schema at {place}: {rule}"
+    )]
+    CannotFit {
+        /// Its size.
+        bytes: u64,
+        /// What is allowed.
+        max_bytes: usize,
+        /// A JSON Pointer in backticks, or `the root`.
+        place: String,
+        /// What is wrong there once it is cut.
+        rule: String,
+        /// The arguments that make the result smaller.
+        narrow_with: Vec<String>,
+    },
+}
+
+impl CutError {
+    /// What to do about it.
+    pub fn help(&self) -> String {
+        match self {
+            CutError::BreaksSchema { .. } => {
+                "whoever maintains the tool can mend its output or the declared schema".to_owned()
+            }
+            CutError::CannotFit { narrow_with, .. } => way_out(narrow_with),
+        }
+    }
 }
 
 /// A result of at most `max_bytes` as compact JSON. `shortened` is what is missing from it already.
@@ -43,6 +94,51 @@ pub fn cut(value: Value, shortened: Option<&Shortened>, max_bytes: usize, narrow
             Cut { value, was_cut: true }
         }
     }
+}
+
+/// [`cut`], so that the result satisfies a schema, which must admit [`CUT_KEY`].
+///
+/// What the cut breaks is protected, and the cut is made elsewhere. Where that does not help there is no result: it is
+/// an error, and so is a result that breaks the schema by itself. Of a result that was shortened already only what is
+/// there is held against the schema.
+pub fn cut_to_schema(
+    value: Value,
+    shortened: Option<&Shortened>,
+    max_bytes: usize,
+    narrow_with: &[String],
+    validator: &Validator,
+) -> Result<Cut, CutError> {
+    let missing = shortened.map_or(&[][..], |shortened| &shortened.places);
+    if !validator.is_valid(&value)
+        && let Some(fault) = output::own_fault(validator, &value, missing)
+    {
+        return Err(CutError::BreaksSchema { place: fault.place, rule: fault.rule });
+    }
+    let large = match Large::new(value, shortened, max_bytes, narrow_with) {
+        Err(value) => return Ok(Cut { value, was_cut: false }),
+        Ok(large) => large,
+    };
+    let mut guard = Guard::default();
+    let mut fault = Fault { place: "the root".to_owned(), rule: "nothing of it can go".to_owned() };
+    for _ in 0..MOST_ROUNDS {
+        let Some((value, cuts)) = large.answer(&guard) else { break };
+        let errors: Vec<ValidationError<'_>> = validator.iter_errors(&value).take(MOST_ERRORS).collect();
+        let Some(first) = errors.first() else { return Ok(Cut { value, was_cut: true }) };
+        fault = Fault::of(first);
+        let cuts = protect::Cuts { tree: &large.tree, cuts: &cuts };
+        // Every one of them is heard, so that a schema of many rules takes few rounds.
+        let protected = errors.iter().filter(|error| protect::protect(&mut guard, &cuts, error)).count();
+        if protected == 0 {
+            break;
+        }
+    }
+    Err(CutError::CannotFit {
+        bytes: large.bytes,
+        max_bytes,
+        place: fault.place,
+        rule: fault.rule,
+        narrow_with: narrow_with.to_vec(),
+    })
 }
 
 /// A result that has to be cut.

@@ -33,14 +33,14 @@ pub fn mismatch(action: &ActionManifest, result: &Value, shortened: Option<&Shor
 
 /// Where a result does not fit a schema, and why.
 #[derive(Clone, Debug, PartialEq, Eq)]
-struct Fault {
+pub(crate) struct Fault {
     /// A JSON Pointer in backticks, or `the root`.
-    place: String,
-    rule: String,
+    pub(crate) place: String,
+    pub(crate) rule: String,
 }
 
 impl Fault {
-    fn of(error: &ValidationError<'_>) -> Fault {
+    pub(crate) fn of(error: &ValidationError<'_>) -> Fault {
         let place = error.instance_path().to_string();
         let place = if place.is_empty() { "the root".to_owned() } else { format!("`{place}`") };
         // A required name comes from the schema, not from the result.
@@ -53,7 +53,7 @@ impl Fault {
 }
 
 /// The first fault that does not come from what is missing.
-fn own_fault(validator: &Validator, result: &Value, missing: &[Place]) -> Option<Fault> {
+pub(crate) fn own_fault(validator: &Validator, result: &Value, missing: &[Place]) -> Option<Fault> {
     validator.iter_errors(result).find(|error| is_own(error, missing)).map(|error| Fault::of(&error))
 }
 
