@@ -93,7 +93,7 @@ fn object(member: BoxedStrategy<Pair>, most: usize, rules: Rules) -> impl Strate
     });
     let either = prop_oneof![3 => members, 1 => table];
     (either, 0_usize..7, any::<Index>()).prop_map(move |((values, mut schema), rule, some)| {
-        let last = values.keys().last().cloned();
+        let last = values.keys().next_back().cloned();
         match (rule, last) {
             _ if rules == Rules::Few => {}
             (0, Some(last)) => schema["required"] = json!([last]),

@@ -110,7 +110,6 @@ fn flood_once(shape: &str, key: &str) -> (bool, Value) {
     let before = high_water(&server);
     let (failed, value) = flood(&mut server, shape);
     let grown = high_water(&server) - before;
-    println!("{shape}: {grown} KiB");
     assert!(grown < ALLOWED, "{shape}: grew by {grown} KiB");
     (failed, value)
 }
@@ -189,6 +188,5 @@ fn the_price_does_not_grow_with_the_number_of_large_results() {
     // The allocator keeps some room for each thread that has once read a large result.
     let before = round();
     let grown = round() - before;
-    println!("a second round: {grown} KiB");
     assert!(grown < ALLOWED, "grew by {grown} KiB");
 }

@@ -679,7 +679,9 @@ const FEW: usize = 2048;
 
 fn fit_items(items: &mut Vec<Node>) {
     if items.len() <= FEW && items.capacity() > items.len() {
-        *items = items.drain(..).collect();
+        let mut fitting = Vec::with_capacity(items.len());
+        fitting.append(items);
+        *items = fitting;
     } else {
         items.shrink_to_fit();
     }
@@ -858,15 +860,16 @@ mod tests {
     fn what_was_missing_before_is_counted_again() {
         let missing = [
             place("/a", 2, 900, Unit::Items),
-            place("/a/0", 3, 70, Unit::Characters),
+            place("/a/0", 80, 700, Unit::Characters),
             place("/b/c~1d", 0, 5, Unit::Members),
         ];
-        let mut tree = Tree::new(json!({"a": ["abc", "d"], "b": {"c/d": {}}}), &missing);
+        let mut tree = Tree::new(json!({"a": ["x".repeat(80), "y"], "b": {"c/d": {}}}), &missing);
         assert_eq!(tree.places(), missing);
-        assert_eq!(tree.at("/a/1"), Some((3, true)));
-        assert_eq!(tree.at("/b"), Some((10, false)));
-        tree.shrink(30, &Guard::default());
-        assert_eq!(tree.places()[0], place("/a", 1, 900, Unit::Items));
+        assert_eq!((tree.at("/a/1"), tree.at("/b")), (Some((3, true)), Some((10, false))));
+        tree.shrink(100, &Guard::default());
+        let left = tree.places();
+        assert_eq!((&left[0], &left[2]), (&place("/a", 1, 900, Unit::Items), &missing[2]));
+        assert!(left[1].kept < 80 && left[1].of == 700, "{:?}", left[1]);
     }
 
     #[test]
