@@ -54,7 +54,14 @@ impl Fault {
 
 /// The first fault that does not come from what is missing.
 pub(crate) fn own_fault(validator: &Validator, result: &Value, missing: &[Place]) -> Option<Fault> {
-    validator.iter_errors(result).find(|error| is_own(error, missing)).map(|error| Fault::of(&error))
+    // All of them at once may take more room than the result.
+    let first = validator.validate(result).err()?;
+    let own = if is_own(&first, missing) {
+        Some(first)
+    } else {
+        validator.iter_errors(result).find(|error| is_own(error, missing))
+    };
+    own.map(|error| Fault::of(&error))
 }
 
 /// Whether a result would break a rule with everything there that is missing, too.

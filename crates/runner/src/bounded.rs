@@ -1,9 +1,9 @@
 //! Reads JSON of any size into a value of bounded size, and counts the rest.
 //!
-//! Parsing is serde_json's: what it takes for JSON is JSON here, too. What is held so far is a tree whose root is open;
-//! whenever it has grown to twice what an answer can show, it is made smaller by the rule by which an answer is cut, as
-//! if nothing more came. Whatever goes so would have gone from the whole as well, since more to come only leaves less
-//! for each. Start at `read`.
+//! Parsing is serde_json's: what it takes for JSON is JSON here, too. What is held so far is a tree that is still open.
+//! Whenever it has grown well beyond what an answer can show, it is made smaller by the rule by which an answer is cut,
+//! as if nothing more came: what more comes leaves only less for each place, so that whatever goes would have gone from
+//! the whole as well. Start at `read`.
 
 use std::fmt;
 
@@ -16,14 +16,30 @@ use crate::text;
 use crate::tree::{Guard, Node, Scale, Shortened, number_bytes};
 
 /// What a value takes in memory beside its JSON, roughly; so that many small values weigh what they cost.
-const HELD: Scale = Scale(64);
+const HELD: Scale = Scale(48);
 /// A value of one digit and its comma take two bytes of JSON: nothing weighs more for what it shows.
 const HEAVIEST: usize = (HELD.0 + 2) / 2;
 
-/// A value that can show what `keep` bytes of JSON can show of the whole, masked, and what is missing from it; `None`
-/// when the bytes are no JSON.
-pub(crate) fn read(json: &[u8], loan: &Loan, keep: usize) -> Option<(Value, Option<Shortened>)> {
-    match MaskedNumbers::of(json, loan).filter(|_| !loan.is_empty()) {
+/// What was read: as much as `keep` bytes of JSON can show of the whole, masked.
+pub(crate) struct Bounded {
+    root: Node,
+    /// The size of the whole as compact JSON.
+    bytes: u64,
+}
+
+impl Bounded {
+    /// A value, and what is missing from it.
+    pub(crate) fn into_value(self) -> (Value, Option<Shortened>) {
+        let Bounded { root, bytes } = self;
+        let places = root.places();
+        (root.into_value(), (!places.is_empty()).then_some(Shortened { bytes, places }))
+    }
+}
+
+/// `None` when the bytes are no JSON.
+pub(crate) fn read(json: &[u8], loan: &Loan, keep: usize) -> Option<Bounded> {
+    let numbers = if loan.is_empty() { None } else { MaskedNumbers::of(json, loan) };
+    match numbers {
         None => parse(&mut serde_json::Deserializer::from_slice(json), loan, keep),
         Some(numbers) => {
             // Masking makes no JSON of what is none.
@@ -37,14 +53,13 @@ fn parse<'de, R: serde_json::de::Read<'de>>(
     json: &mut serde_json::Deserializer<R>,
     loan: &Loan,
     keep: usize,
-) -> Option<(Value, Option<Shortened>)> {
+) -> Option<Bounded> {
     let mut reader = Reader { loan, keep, stack: Vec::new(), root: None, held: 0 };
     let bytes = Spot { reader: &mut reader, depth: 0, slot: Slot::Next }.deserialize(&mut *json).ok()?;
     json.end().ok()?;
     let mut root = reader.root?;
     root.shrink(keep.saturating_mul(HEAVIEST), &Guard::default(), HELD);
-    let (value, places) = root.into_value();
-    Some((value, (!places.is_empty()).then_some(Shortened { bytes, places })))
+    Some(Bounded { root, bytes })
 }
 
 /// What is held so far.
@@ -129,7 +144,7 @@ impl Reader<'_> {
         }
     }
 
-    fn leaf(&mut self, depth: usize, slot: Slot, node: impl FnOnce(&mut Self, bool) -> (Node, u64)) -> u64 {
+    fn leaf(&mut self, depth: usize, slot: Slot, node: impl FnOnce(&Self, bool) -> (Node, u64)) -> u64 {
         let slot = self.arrives(depth, slot);
         let is_kept = !matches!(slot, Slot::Nowhere);
         let (node, bytes) = node(self, is_kept);
@@ -163,7 +178,7 @@ impl Reader<'_> {
     /// Makes all that is held smaller when it has become too large.
     fn bound(&mut self) {
         let target = self.keep.saturating_mul(HEAVIEST);
-        if self.held > target.saturating_mul(2) {
+        if self.held > target.saturating_add(target / 2) {
             self.shrink(target);
         }
     }
@@ -227,7 +242,7 @@ impl Spot<'_, '_> {
                 let text = number.to_string();
                 let masked = reader.loan.mask(&text);
                 if masked != text {
-                    return as_text(&text::within(&text, reader.loan, if is_kept { usize::MAX } else { 0 }));
+                    return as_text(text::within(&text, reader.loan, if is_kept { usize::MAX } else { 0 }));
                 }
             }
             let bytes = number_bytes(&number) as u64;
@@ -236,8 +251,8 @@ impl Spot<'_, '_> {
     }
 }
 
-fn as_text(text: &text::Text) -> (Node, u64) {
-    (Node::text(text.kept.clone(), text.characters, HELD), text.bytes)
+fn as_text(text: text::Text) -> (Node, u64) {
+    (Node::text(text.kept, text.characters, HELD), text.bytes)
 }
 
 impl<'de> DeserializeSeed<'de> for Spot<'_, '_> {
@@ -282,7 +297,7 @@ impl<'de> Visitor<'de> for Spot<'_, '_> {
     fn visit_str<E: Error>(self, value: &str) -> Result<u64, E> {
         let Spot { reader, depth, slot } = self;
         Ok(reader.leaf(depth, slot, |reader, is_kept| {
-            as_text(&text::within(value, reader.loan, if is_kept { reader.keep } else { 0 }))
+            as_text(text::within(value, reader.loan, if is_kept { reader.keep } else { 0 }))
         }))
     }
 
@@ -349,7 +364,7 @@ mod tests {
     use std::collections::BTreeMap;
 
     fn bounded(whole: &Value, keep: usize) -> (Value, Option<Shortened>) {
-        read(whole.to_string().as_bytes(), &Loan::default(), keep).unwrap()
+        read(whole.to_string().as_bytes(), &Loan::default(), keep).unwrap().into_value()
     }
 
     fn place(at: &str, kept: u64, of: u64, unit: Unit) -> Place {
@@ -437,7 +452,8 @@ mod tests {
             &("[".repeat(127) + &"]".repeat(127)),
         ] {
             let value = serde_json::from_str::<Value>(text).ok();
-            assert_eq!(read(text.as_bytes(), &Loan::default(), 1000), value.map(|value| (value, None)), "{text}");
+            let held = read(text.as_bytes(), &Loan::default(), 1000).map(Bounded::into_value);
+            assert_eq!(held, value.map(|value| (value, None)), "{text}");
         }
     }
 
@@ -500,7 +516,7 @@ mod tests {
     fn the_last_of_several_members_of_one_name_counts() {
         let long = "x".repeat(5000);
         let text = format!(r#"{{"a": "{long}", "b": [1], "a": {{"c": 1}}, "b": [2], "long": "{long}", "b": [3]}}"#);
-        let (held, shortened) = read(text.as_bytes(), &Loan::default(), 1000).unwrap();
+        let (held, shortened) = read(text.as_bytes(), &Loan::default(), 1000).unwrap().into_value();
         assert_eq!((&held["a"], &held["b"]), (&json!({"c": 1}), &json!([3])));
         assert_eq!(shortened.unwrap().places, [place("/long", 998, 5000, Unit::Characters)]);
     }
@@ -519,13 +535,13 @@ mod tests {
         let loan = Loan::borrow(&environment, [("KEY", true)]).unwrap();
         let row = r#"{"12345678": 12345678, "t": "\u00312345678", "f": 1.2345678e7, "long": 123456781234567812345678}"#;
         let text = format!("[{}]", vec![row; 2000].join(","));
-        let (held, shortened) = read(text.as_bytes(), &loan, 1000).unwrap();
+        let (held, shortened) = read(text.as_bytes(), &loan, 1000).unwrap().into_value();
         let masked = json!({"***KEY***": "***KEY***", "t": "***KEY***", "f": "***KEY***.0", "long": "***KEY******KEY******KEY***"});
         check(&held, &Value::from(vec![masked; 2000]), shortened.as_ref());
         assert!(!held.as_array().unwrap().is_empty());
         // A number beside which there is no JSON is none: it stays text, as it does without a secret.
-        assert_eq!(read(format!("{text}12345678.").as_bytes(), &loan, 1000), None);
-        assert_eq!(read(b"12345678.", &loan, 4), None);
+        assert!(read(format!("{text}12345678.").as_bytes(), &loan, 1000).is_none());
+        assert!(read(b"12345678.", &loan, 4).is_none());
     }
 
     #[test]
@@ -534,7 +550,7 @@ mod tests {
         let loan = Loan::borrow(&environment, [("KEY", true)]).unwrap();
         for before in 985..1005 {
             let whole = json!(["-".repeat(before) + "hunter2!" + &"-".repeat(5000)]);
-            let (held, shortened) = read(whole.to_string().as_bytes(), &loan, 1000).unwrap();
+            let (held, shortened) = read(whole.to_string().as_bytes(), &loan, 1000).unwrap().into_value();
             let masked = json!(["-".repeat(before) + "***KEY***" + &"-".repeat(5000)]);
             check(&held, &masked, shortened.as_ref());
         }

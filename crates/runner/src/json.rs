@@ -8,7 +8,7 @@ use std::io;
 use gatelatch_secrets::secret::{Loan, SHORTEST};
 use serde_json::{Map, Value};
 
-use crate::bounded;
+use crate::bounded::{self, Bounded};
 use crate::tree::Shortened;
 
 /// The value that the bytes are as a whole, masked; `None` when they are no JSON.
@@ -16,7 +16,7 @@ use crate::tree::Shortened;
 /// Of more than `keep` bytes only as much is held as an answer of that size can show; what is missing is told.
 pub(crate) fn read(bytes: &[u8], loan: &Loan, keep: Option<usize>) -> Option<(Value, Option<Shortened>)> {
     match keep {
-        Some(keep) if bytes.len() > keep => bounded::read(bytes, loan, keep),
+        Some(keep) if bytes.len() > keep => bounded::read(bytes, loan, keep).map(Bounded::into_value),
         _ => Some((whole(bytes, loan)?, None)),
     }
 }
@@ -156,7 +156,7 @@ mod tests {
         let loan = Loan::borrow(&environment, [("KEY", true)]).unwrap();
         assert_eq!(read(text.as_bytes(), &loan, None), Some((expected.clone(), None)), "{text}");
         // The other way of reading masks the same.
-        let (read, shortened) = bounded::read(text.as_bytes(), &loan, 1 << 10).unwrap();
+        let (read, shortened) = bounded::read(text.as_bytes(), &loan, 1 << 10).unwrap().into_value();
         assert_eq!((read, shortened), (expected, None), "{text}");
     }
 

@@ -11,7 +11,7 @@ use serde_json::{Value, json};
 use crate::runner::{Done, RunError};
 use crate::text::{self, Text};
 use crate::tree::{Place, Shortened, Unit, json_bytes};
-use crate::{json, progress};
+use crate::{bounded, json, progress};
 
 /// How much of the end of standard error a failure carries, in bytes.
 pub(crate) const TAIL: usize = 16 * 1024;
@@ -49,7 +49,7 @@ fn success(ended: Ended, action: &ActionManifest, loan: &Loan, keep: Option<usiz
             narrow_with: action.narrow_with.clone(),
         });
     }
-    let (value, shortened) = value(&ended.stdout, loan, keep);
+    let (value, shortened) = value(ended.stdout, loan, keep);
     Ok(Done { value, shortened, exit_code: 0, elapsed: ended.elapsed, stdout_bytes: ended.stdout_bytes })
 }
 
@@ -62,12 +62,22 @@ fn kept(ended: &Ended, action: &ActionManifest) -> usize {
 type Held = (Value, Option<Shortened>);
 
 /// JSON is itself; all else is text, without the line end that closes it.
-fn value(stdout: &[u8], loan: &Loan, keep: Option<usize>) -> Held {
-    let stdout = stdout.strip_prefix(b"\xef\xbb\xbf").unwrap_or(stdout);
-    json::read(stdout, loan, keep).unwrap_or_else(|| match keep {
-        Some(keep) if stdout.len() > keep => long_text(stdout, loan, keep),
-        _ => (text(&loan.mask_within(stdout, 0..stdout.len())), None),
-    })
+fn value(stdout: Vec<u8>, loan: &Loan, keep: Option<usize>) -> Held {
+    let said = stdout.strip_prefix(b"\xef\xbb\xbf").unwrap_or(&stdout);
+    match keep {
+        Some(keep) if said.len() > keep => match bounded::read(said, loan, keep) {
+            Some(read) => {
+                // It is no longer needed, and the value is not there yet.
+                drop(stdout);
+                read.into_value()
+            }
+            None => long_text(said, loan, keep),
+        },
+        _ => {
+            let text = || text(&loan.mask_within(said, 0..said.len()));
+            (json::whole(said, loan).unwrap_or_else(text), None)
+        }
+    }
 }
 
 /// Text as an object.
@@ -214,7 +224,7 @@ mod tests {
     }
 
     fn value(stdout: &[u8]) -> Value {
-        super::value(stdout, &Loan::default(), None).0
+        super::value(stdout.to_vec(), &Loan::default(), None).0
     }
 
     #[test]
@@ -321,7 +331,7 @@ mod tests {
         let loan = loan("hunter2!");
         let log = br#"log: {"v":"\u0068\u0075\u006e\u0074\u0065\u0072\u0032\u0021"} end"#;
         let masked = r#"log: {"v":"***KEY***"} end"#;
-        assert_eq!(super::value(log, &loan, None).0, json!({ "text": masked }));
+        assert_eq!(super::value(log.to_vec(), &loan, None).0, json!({ "text": masked }));
         assert_eq!(head(log.len(), log, &loan), masked);
         assert_eq!(Errors::new(log, &loan).text(&loan), masked);
     }

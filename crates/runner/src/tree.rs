@@ -188,8 +188,13 @@ impl Tree {
         self.root.shrink(budget, guard, Scale::JSON);
     }
 
-    /// What is left, and every place from which something went.
-    pub fn into_value(self) -> (Value, Vec<Place>) {
+    /// Every place from which something went, in the value's order.
+    pub fn places(&self) -> Vec<Place> {
+        self.root.places()
+    }
+
+    /// What is left.
+    pub fn into_value(self) -> Value {
         self.root.into_value()
     }
 }
@@ -204,13 +209,21 @@ pub(crate) struct Node {
 
 #[derive(Clone, Debug)]
 enum Part {
+    Plain(Plain),
+    Text(Kept<String>),
+    Array(Kept<Vec<Node>>),
+    // Boxed: it is twice as large as the others, and most values are numbers and texts.
+    Object(Box<Kept<IndexMap<String, Node>>>),
+}
+
+/// What nothing can go from.
+#[derive(Clone, Debug)]
+enum Plain {
     Null,
     Bool(bool),
     Number(Number),
-    Text(Kept<String>),
-    Array(Kept<Vec<Node>>),
-    // Boxed: it is three times as large as the others, and most values are numbers and texts.
-    Object(Box<Kept<IndexMap<String, Node>>>),
+    /// An object that had nothing in it.
+    EmptyObject,
 }
 
 /// What is left of something, and how much there was.
@@ -222,15 +235,15 @@ struct Kept<T> {
 
 impl Node {
     pub(crate) fn null(scale: Scale) -> Node {
-        Node { size: scale.0 + 4, part: Part::Null }
+        Node { size: scale.0 + 4, part: Part::Plain(Plain::Null) }
     }
 
     pub(crate) fn bool(value: bool, scale: Scale) -> Node {
-        Node { size: scale.0 + if value { 4 } else { 5 }, part: Part::Bool(value) }
+        Node { size: scale.0 + if value { 4 } else { 5 }, part: Part::Plain(Plain::Bool(value)) }
     }
 
     pub(crate) fn number(number: Number, scale: Scale) -> Node {
-        Node { size: scale.0 + number_bytes(&number), part: Part::Number(number) }
+        Node { size: scale.0 + number_bytes(&number), part: Part::Plain(Plain::Number(number)) }
     }
 
     /// A text of which there were `of` characters.
@@ -248,7 +261,7 @@ impl Node {
 
     /// What stands for a member until its value is known.
     fn pending() -> Node {
-        Node { size: 0, part: Part::Null }
+        Node { size: 0, part: Part::Plain(Plain::Null) }
     }
 
     fn new(value: Value, scale: Scale) -> Node {
@@ -262,6 +275,7 @@ impl Node {
             }
             Value::Array(items) => {
                 let mut node = Node::array(scale);
+                node.reserve(items.len());
                 for item in items {
                     node.count();
                     node.push(Node::new(item, scale));
@@ -270,6 +284,7 @@ impl Node {
             }
             Value::Object(members) => {
                 let mut node = Node::object(scale);
+                node.reserve(members.len());
                 for (name, member) in members {
                     node.count();
                     if let Some((index, _)) = node.name(name, scale) {
@@ -281,12 +296,20 @@ impl Node {
         }
     }
 
+    fn reserve(&mut self, count: usize) {
+        match &mut self.part {
+            Part::Array(array) => array.kept.reserve_exact(count),
+            Part::Object(object) => object.kept.reserve_exact(count),
+            Part::Plain(_) | Part::Text(_) => {}
+        }
+    }
+
     /// One more item or member has come, kept or not.
     pub(crate) fn count(&mut self) {
         match &mut self.part {
             Part::Array(array) => array.of += 1,
             Part::Object(object) => object.of += 1,
-            Part::Null | Part::Bool(_) | Part::Number(_) | Part::Text(_) => {}
+            Part::Plain(_) | Part::Text(_) => {}
         }
     }
 
@@ -295,7 +318,7 @@ impl Node {
             Part::Text(text) => text.of = count,
             Part::Array(array) => array.of = count,
             Part::Object(object) => object.of = count,
-            Part::Null | Part::Bool(_) | Part::Number(_) => {}
+            Part::Plain(_) => {}
         }
     }
 
@@ -367,16 +390,21 @@ impl Node {
             Part::Text(text) => text.of.saturating_sub(text.kept.chars().count() as u64),
             Part::Array(array) => array.of.saturating_sub(array.kept.len() as u64),
             Part::Object(object) => object.of.saturating_sub(object.kept.len() as u64),
-            Part::Null | Part::Bool(_) | Part::Number(_) => 0,
+            Part::Plain(_) => 0,
         }
     }
 
     /// Gives back the room that nothing more will fill.
     pub(crate) fn close(&mut self) {
+        if let Part::Object(object) = &self.part
+            && object.of == 0
+        {
+            self.part = Part::Plain(Plain::EmptyObject);
+        }
         match &mut self.part {
-            Part::Array(array) => array.kept.shrink_to_fit(),
-            Part::Object(object) => object.kept.shrink_to_fit(),
-            Part::Null | Part::Bool(_) | Part::Number(_) | Part::Text(_) => {}
+            Part::Array(array) => fit_items(&mut array.kept),
+            Part::Object(object) => fit_members(&mut object.kept),
+            Part::Plain(_) | Part::Text(_) => {}
         }
     }
 
@@ -384,7 +412,7 @@ impl Node {
         let within = match &self.part {
             Part::Array(array) => array.kept.iter().all(Node::is_whole),
             Part::Object(object) => object.kept.values().all(Node::is_whole),
-            Part::Null | Part::Bool(_) | Part::Number(_) | Part::Text(_) => true,
+            Part::Plain(_) | Part::Text(_) => true,
         };
         within && self.lost() == 0
     }
@@ -393,7 +421,7 @@ impl Node {
         match &self.part {
             Part::Array(array) => array.kept.get(step.parse::<usize>().ok()?),
             Part::Object(object) => object.kept.get(step),
-            Part::Null | Part::Bool(_) | Part::Number(_) | Part::Text(_) => None,
+            Part::Plain(_) | Part::Text(_) => None,
         }
     }
 
@@ -405,7 +433,7 @@ impl Node {
         pointer_steps(pointer).try_fold(self, |node, step| match &mut node.part {
             Part::Array(array) => array.kept.get_mut(step.parse::<usize>().ok()?),
             Part::Object(object) => object.kept.get_mut(&step),
-            Part::Null | Part::Bool(_) | Part::Number(_) | Part::Text(_) => None,
+            Part::Plain(_) | Part::Text(_) => None,
         })
     }
 
@@ -415,7 +443,7 @@ impl Node {
             return;
         }
         self.size = match &mut self.part {
-            Part::Null | Part::Bool(_) | Part::Number(_) => self.size,
+            Part::Plain(_) => self.size,
             Part::Text(text) => shrink_text(&mut text.kept, budget, guard, scale),
             Part::Array(array) => shrink_array(&mut array.kept, budget, guard, scale),
             Part::Object(object) => shrink_object(&mut object.kept, budget, guard, scale),
@@ -428,7 +456,7 @@ impl Node {
             return self.size;
         }
         let floor = match &self.part {
-            Part::Null | Part::Bool(_) | Part::Number(_) => self.size,
+            Part::Plain(_) => self.size,
             Part::Text(text) => {
                 scale.empty() + text.kept.chars().take(guard.least()).map(character_bytes).sum::<usize>()
             }
@@ -449,53 +477,67 @@ impl Node {
     }
 
     /// See [`Tree::into_value`].
-    pub(crate) fn into_value(self) -> (Value, Vec<Place>) {
-        let mut places = Vec::new();
-        let value = self.tell(&mut String::new(), &mut places);
-        (value, places)
-    }
-
-    fn tell(self, at: &mut String, places: &mut Vec<Place>) -> Value {
-        let mut note = |at: &str, kept: usize, of: u64, unit: Unit| {
-            if (kept as u64) < of {
-                places.push(Place { at: at.to_owned(), kept: kept as u64, of, unit });
-            }
-        };
+    pub(crate) fn into_value(self) -> Value {
         match self.part {
-            Part::Null => Value::Null,
-            Part::Bool(value) => Value::Bool(value),
-            Part::Number(number) => Value::Number(number),
-            Part::Text(text) => {
-                note(at, text.kept.chars().count(), text.of, Unit::Characters);
-                Value::String(text.kept)
-            }
-            Part::Array(array) => {
-                note(at, array.kept.len(), array.of, Unit::Items);
-                let items = array.kept.into_iter().enumerate();
-                Value::Array(items.map(|(index, item)| item.tell_below(&index.to_string(), at, places)).collect())
-            }
+            Part::Plain(Plain::Null) => Value::Null,
+            Part::Plain(Plain::Bool(value)) => Value::Bool(value),
+            Part::Plain(Plain::Number(number)) => Value::Number(number),
+            Part::Plain(Plain::EmptyObject) => Value::Object(Map::new()),
+            Part::Text(text) => Value::String(text.kept),
+            Part::Array(array) => Value::Array(array.kept.into_iter().map(Node::into_value).collect()),
             Part::Object(object) => {
-                note(at, object.kept.len(), object.of, Unit::Members);
-                let members = object.kept.into_iter().map(|(name, member)| {
-                    let member = member.tell_below(&name, at, places);
-                    (name, member)
-                });
+                let members = object.kept.into_iter().map(|(name, member)| (name, member.into_value()));
                 Value::Object(members.collect::<Map<String, Value>>())
             }
         }
     }
 
-    fn tell_below(self, step: &str, at: &mut String, places: &mut Vec<Place>) -> Value {
-        // Most values are numbers: they need no place.
-        if let Part::Null | Part::Bool(_) | Part::Number(_) = self.part {
-            return self.tell(at, places);
-        }
+    /// See [`Tree::places`].
+    pub(crate) fn places(&self) -> Vec<Place> {
+        let mut places = Vec::new();
+        self.note(&mut String::new(), &mut places);
+        places
+    }
+
+    fn note(&self, at: &mut String, places: &mut Vec<Place>) {
         let length = at.len();
-        at.push('/');
-        at.push_str(&escaped(step));
-        let value = self.tell(at, places);
-        at.truncate(length);
-        value
+        match &self.part {
+            Part::Plain(_) => {}
+            Part::Text(text) => {
+                let kept = text.kept.chars().count() as u64;
+                if kept < text.of {
+                    places.push(Place { at: at.clone(), kept, of: text.of, unit: Unit::Characters });
+                }
+            }
+            Part::Array(array) => {
+                let kept = array.kept.len() as u64;
+                if kept < array.of {
+                    places.push(Place { at: at.clone(), kept, of: array.of, unit: Unit::Items });
+                }
+                for (index, item) in array.kept.iter().enumerate().filter(|(_, item)| !item.is_plain()) {
+                    at.push_str(&format!("/{index}"));
+                    item.note(at, places);
+                    at.truncate(length);
+                }
+            }
+            Part::Object(object) => {
+                let kept = object.kept.len() as u64;
+                if kept < object.of {
+                    places.push(Place { at: at.clone(), kept, of: object.of, unit: Unit::Members });
+                }
+                for (name, member) in object.kept.iter().filter(|(_, member)| !member.is_plain()) {
+                    at.push('/');
+                    at.push_str(&escaped(name));
+                    member.note(at, places);
+                    at.truncate(length);
+                }
+            }
+        }
+    }
+
+    /// Whether nothing can go from it.
+    fn is_plain(&self) -> bool {
+        matches!(self.part, Part::Plain(_))
     }
 }
 
@@ -510,8 +552,7 @@ fn shrink_text(text: &mut String, budget: usize, guard: &Guard, scale: Scale) ->
         }
         size += more;
     }
-    text.truncate(end);
-    text.shrink_to_fit();
+    *text = text[..end].to_owned();
     size
 }
 
@@ -541,7 +582,7 @@ fn shrink_array(items: &mut Vec<Node>, budget: usize, guard: &Guard, scale: Scal
             items.clear();
         }
     }
-    items.shrink_to_fit();
+    fit_items(items);
     array_size(items, scale)
 }
 
@@ -567,7 +608,7 @@ fn shrink_object(members: &mut IndexMap<String, Node>, budget: usize, guard: &Gu
     share(parts, budget.saturating_sub(fixed), scale);
     let needs = members.iter().map(|(name, member)| scale.name(name) + 1 + member.size).collect();
     trim(members, needs, budget, guard, scale, guard.least());
-    members.shrink_to_fit();
+    fit_members(members);
     let names: usize = members.keys().map(|name| scale.name(name)).sum();
     scale.empty() + names + members.values().map(|member| member.size).sum::<usize>() + members.len().saturating_sub(1)
 }
@@ -632,6 +673,28 @@ fn share(mut parts: Vec<(&mut Node, &Guard)>, budget: usize, scale: Scale) {
     }
 }
 
+/// Up to so many are moved into room of their own size: made smaller in its place, a room leaves holes that are too small
+/// for what comes next, and a value that is made smaller again and again would take ever more of them.
+const FEW: usize = 2048;
+
+fn fit_items(items: &mut Vec<Node>) {
+    if items.len() <= FEW && items.capacity() > items.len() {
+        let mut fitting = Vec::with_capacity(items.len());
+        fitting.append(items);
+        *items = fitting;
+    } else {
+        items.shrink_to_fit();
+    }
+}
+
+fn fit_members(members: &mut IndexMap<String, Node>) {
+    if members.len() <= FEW && members.capacity() > members.len() {
+        *members = members.drain(..).collect();
+    } else {
+        members.shrink_to_fit();
+    }
+}
+
 /// The size of a value as compact JSON, in bytes.
 pub fn json_bytes(value: &Value) -> usize {
     let between = |count: usize| 2 + count.saturating_sub(1);
@@ -686,4 +749,192 @@ fn escaped(name: &str) -> String {
 
 fn pointer_steps(pointer: &str) -> impl Iterator<Item = String> {
     pointer.split('/').skip(1).map(|step| step.replace("~1", "/").replace("~0", "~"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+    use serde_json::json;
+
+    fn shrunk(value: &Value, budget: usize, guard: &Guard) -> (Value, Vec<Place>) {
+        let mut tree = Tree::new(value.clone(), &[]);
+        tree.shrink(budget, guard);
+        let (bytes, places) = (tree.bytes(), tree.places());
+        let value = tree.into_value();
+        assert_eq!(bytes, value.to_string().len(), "its size is known");
+        (value, places)
+    }
+
+    fn guard(path: &[&str], what: impl FnOnce(&mut Guard)) -> Guard {
+        let steps: Vec<Step> = path
+            .iter()
+            .map(|step| match *step {
+                "*" => Step::Item,
+                name => Step::Member(name.to_owned()),
+            })
+            .collect();
+        let mut guard = Guard::default();
+        what(guard.at(&steps));
+        guard
+    }
+
+    fn place(at: &str, kept: u64, of: u64, unit: Unit) -> Place {
+        Place { at: at.to_owned(), kept, of, unit }
+    }
+
+    #[test]
+    fn whole_items_at_the_end_go_first() {
+        let value = json!([[1, 2], [3, 4], [5, 6], [7, 8]]);
+        assert_eq!(shrunk(&value, 25, &Guard::default()), (value.clone(), vec![]));
+        let (left, places) = shrunk(&value, 20, &Guard::default());
+        assert_eq!((left, places), (json!([[1, 2], [3, 4], [5, 6]]), vec![place("", 3, 4, Unit::Items)]));
+    }
+
+    #[test]
+    fn a_first_item_that_alone_is_too_large_is_cut_rather_than_gone() {
+        let value = json!([{"text": "x".repeat(500), "n": 1}, 2]);
+        let (left, places) = shrunk(&value, 100, &Guard::default());
+        assert_eq!(left[0]["n"], 1);
+        assert_eq!(places[0], place("", 1, 2, Unit::Items));
+        assert_eq!((places[1].at.as_str(), places[1].of), ("/0/text", 500));
+        assert_eq!(shrunk(&value, 60, &Guard::default()).0, json!([]), "but not where there is no room for anything");
+    }
+
+    #[test]
+    fn what_a_member_cannot_use_goes_to_the_others() {
+        let value = json!({"a": ["x".repeat(300), "y".repeat(300)], "b": "z".repeat(900), "c": true});
+        let (left, _) = shrunk(&value, 1000, &Guard::default());
+        assert_eq!(left["a"].as_array().unwrap().len(), 1);
+        assert!(left.to_string().len() > 990, "{}", left.to_string().len());
+    }
+
+    #[test]
+    fn an_object_with_too_many_members_loses_those_at_its_end() {
+        let few: Map<String, Value> = (0..100).map(|n| (format!("n{n}"), json!("text".repeat(50)))).collect();
+        let (left, _) = shrunk(&Value::Object(few), 4000, &Guard::default());
+        let left = left.as_object().unwrap();
+        assert!((40..60).contains(&left.len()), "each of them is worth 64 bytes: {}", left.len());
+        assert!(left.keys().enumerate().all(|(n, name)| *name == format!("n{n}")));
+        let many: Map<String, Value> = (0..1000).map(|n| (format!("n{n}"), json!("text".repeat(50)))).collect();
+        let (left, places) = shrunk(&Value::Object(many), 4000, &Guard::default());
+        assert_eq!(left["n3"], "text".repeat(50), "a table's are whole");
+        assert_eq!(places, [place("", left.as_object().unwrap().len() as u64, 1000, Unit::Members)]);
+    }
+
+    #[test]
+    fn a_member_whose_name_is_too_long_goes_before_the_others() {
+        let value = json!({"a": 1, "x".repeat(500): 2, "b": 3});
+        assert_eq!(shrunk(&value, 100, &Guard::default()).0, json!({"a": 1, "b": 3}));
+    }
+
+    #[test]
+    fn a_guard_is_kept_and_the_cut_is_made_elsewhere() {
+        let value = json!({"a": "x".repeat(500), "b": "y".repeat(500), "rows": [["p".repeat(300), 1], ["q".repeat(300), 2]], "z": 1});
+        let whole = guard(&["b"], |guard| guard.whole = true);
+        let (left, places) = shrunk(&value, 800, &whole);
+        assert_eq!(left["b"], value["b"]);
+        assert!(places.iter().all(|place| place.at != "/b"));
+        let (left, _) = shrunk(&value, 400, &guard(&["a"], |guard| guard.at_least = 200));
+        assert_eq!(left["a"].as_str().unwrap().len(), 200);
+        let (left, places) = shrunk(&value, 300, &guard(&["rows"], |guard| guard.at_least = 2));
+        assert_eq!(left["rows"].as_array().unwrap().len(), 2);
+        assert!(places.iter().any(|place| place.at == "/rows/1/0"));
+        let (left, _) = shrunk(&value, 20, &guard(&[], |guard| guard.names.extend(["z".to_owned()])));
+        assert_eq!(left, json!({"z": 1}));
+        let (left, _) = shrunk(&value, 500, &guard(&["rows", "*"], |guard| guard.whole = true));
+        assert!(left["rows"].as_array().unwrap().iter().eq(value["rows"].as_array().unwrap().iter().take(0)));
+    }
+
+    #[test]
+    fn a_guard_that_asks_for_more_than_there_is_room_for_is_kept_and_the_budget_is_not() {
+        let value = json!({"a": "x".repeat(500), "b": "y".repeat(500)});
+        let mut tree = Tree::new(value, &[]);
+        let mut both = guard(&["a"], |guard| guard.whole = true);
+        both.names.insert("a".to_owned());
+        tree.shrink(100, &both);
+        assert_eq!(tree.into_value(), json!({"a": "x".repeat(500)}));
+    }
+
+    #[test]
+    fn what_was_missing_before_is_counted_again() {
+        let missing = [
+            place("/a", 2, 900, Unit::Items),
+            place("/a/0", 80, 700, Unit::Characters),
+            place("/b/c~1d", 0, 5, Unit::Members),
+        ];
+        let mut tree = Tree::new(json!({"a": ["x".repeat(80), "y"], "b": {"c/d": {}}}), &missing);
+        assert_eq!(tree.places(), missing);
+        assert_eq!((tree.at("/a/1"), tree.at("/b")), (Some((3, true)), Some((10, false))));
+        tree.shrink(100, &Guard::default());
+        let left = tree.places();
+        assert_eq!((&left[0], &left[2]), (&place("/a", 1, 900, Unit::Items), &missing[2]));
+        assert!(left[1].kept < 80 && left[1].of == 700, "{:?}", left[1]);
+    }
+
+    #[test]
+    fn sizes_are_those_of_compact_json() {
+        for value in [
+            json!([0, 9, 10, -1, -10, u64::MAX, i64::MIN, 1.0, -0.0, 1e300, 0.1, 1e-7]),
+            json!({"": {}, "a\"b": [[], null, true, false], "\u{0}\u{1f}\u{7f}\n\t\r\u{8}\u{c}\\/": "é😀\u{2028}"}),
+        ] {
+            assert_eq!(json_bytes(&value), serde_json::to_string(&value).unwrap().len());
+            assert_eq!(Tree::new(value.clone(), &[]).bytes(), json_bytes(&value));
+        }
+    }
+
+    fn value() -> impl Strategy<Value = Value> {
+        let leaf = prop_oneof![
+            any::<i64>().prop_map(Value::from),
+            any::<f64>().prop_map(Value::from),
+            Just(Value::Null),
+            "[a-z\"\u{1}é😀]{0,100}".prop_map(Value::from),
+            (0_usize..400).prop_map(|length| {
+                Value::Object((0..length).map(|number| (format!("{number}"), json!([number]))).collect())
+            }),
+        ];
+        leaf.prop_recursive(4, 80, 10, |inner| {
+            prop_oneof![
+                proptest::collection::vec(inner.clone(), 0..10).prop_map(Value::from),
+                proptest::collection::vec(("[a-z/~\"]{0,20}", inner), 0..10)
+                    .prop_map(|members| Value::Object(members.into_iter().collect())),
+            ]
+        })
+    }
+
+    proptest! {
+        #[test]
+        fn every_budget_is_kept_and_nothing_goes_that_fits(value in value(), budget in 2_usize..2000) {
+            let (left, places) = shrunk(&value, budget, &Guard::default());
+            let is_plain = !matches!(value, Value::String(_) | Value::Array(_) | Value::Object(_));
+            prop_assert!(is_plain || left.to_string().len() <= budget);
+            prop_assert_eq!(places.is_empty(), left == value);
+            prop_assert!(left == value || json_bytes(&value) > budget);
+        }
+
+        #[test]
+        fn a_value_that_is_made_smaller_twice_keeps_the_second_budget_and_the_first_counts(
+            value in value(),
+            first in 2_usize..2000,
+            second in 2_usize..2000,
+        ) {
+            let mut tree = Tree::new(value.clone(), &[]);
+            tree.shrink(first, &Guard::default());
+            let missing = tree.places();
+            let mut again = Tree::new(tree.into_value(), &missing);
+            again.shrink(second, &Guard::default());
+            let is_plain = !matches!(value, Value::String(_) | Value::Array(_) | Value::Object(_));
+            prop_assert!(is_plain || again.bytes() <= second);
+            for place in again.places() {
+                let whole = value.pointer(&place.at).unwrap();
+                let of = match whole {
+                    Value::String(text) => text.chars().count(),
+                    Value::Array(items) => items.len(),
+                    Value::Object(members) => members.len(),
+                    _ => 0,
+                };
+                prop_assert_eq!(place.of, of as u64);
+            }
+        }
+    }
 }
