@@ -132,7 +132,7 @@ pub enum ClientError {
     Redirected {
         /// The status.
         status: u16,
-        /// Where to, without a user and a query.
+        /// Where to, without a user, a query and what may be a secret of the address that was asked.
         to: String,
     },
     /// It failed in a way of HTTP's.

@@ -5,6 +5,9 @@ use std::net::IpAddr;
 
 use ureq::http::Uri;
 
+/// Parts of a path that are shorter, such as `mcp`, keep no secret.
+const LEAST_SECRET: usize = 12;
+
 /// An `http://` or `https://` address without a user.
 #[derive(Clone)]
 pub struct Address(Uri);
@@ -82,16 +85,18 @@ impl fmt::Debug for Address {
     }
 }
 
-/// As much of a place that a server names as is shown: no user and no query.
-pub(super) fn place(uri: &Uri) -> String {
-    let host = match (uri.scheme_str(), uri.host()) {
+/// As much of a place that a server names as is shown: no user, no query, and nothing long that stood in our address.
+pub(super) fn place(named: &Uri, ours: &Address) -> String {
+    let host = match (named.scheme_str(), named.host()) {
         (Some(scheme), Some(host)) => {
-            let port = uri.port_u16().map(|port| format!(":{port}")).unwrap_or_default();
+            let port = named.port_u16().map(|port| format!(":{port}")).unwrap_or_default();
             format!("{scheme}://{host}{port}")
         }
         _ => String::new(),
     };
-    host + uri.path()
+    let may_be_secret = |part: &str| part.len() >= LEAST_SECRET && ours.0.path().contains(part);
+    let parts = named.path().split('/').map(|part| if may_be_secret(part) { "…" } else { part });
+    host + &parts.collect::<Vec<_>>().join("/")
 }
 
 #[cfg(test)]
@@ -104,6 +109,14 @@ mod tests {
         assert_eq!(address.origin(), "https://example.org:8443");
         assert!(!format!("{address:?}").contains("p4ssw0rd"));
         assert_eq!(address.uri().path_and_query().unwrap().as_str(), "/s/p4ssw0rd/mcp?key=p4ssw0rd");
+    }
+
+    #[test]
+    fn a_place_that_a_server_names_gives_away_neither_a_user_nor_a_query_nor_a_secret_in_our_path() {
+        let ours = Address::parse("https://example.org/s/p4ssw0rd-p4ssw0rd/mcp").unwrap();
+        let named = |text: &str| place(&text.parse().unwrap(), &ours);
+        assert_eq!(named("/s/p4ssw0rd-p4ssw0rd/mcp/?key=p4ssw0rd"), "/s/…/mcp/");
+        assert_eq!(named("https://ada:p4ssw0rd@other.example:8443/mcp"), "https://other.example:8443/mcp");
     }
 
     #[test]

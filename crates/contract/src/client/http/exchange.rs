@@ -140,7 +140,7 @@ impl<'a> Exchange<'a> {
     }
 
     /// Ends the session, if there is one. What the server does about that matters no more.
-    pub(super) fn end(mut self) {
+    pub(super) fn end(self) {
         if self.session.is_some() {
             let until = self.deadline.min(Instant::now() + FAREWELL);
             let _ = self.send(Method::DELETE, Era::Legacy, "initialize", Vec::new(), until);
@@ -148,7 +148,7 @@ impl<'a> Exchange<'a> {
     }
 
     fn post(
-        &mut self,
+        &self,
         era: Era,
         method: &'static str,
         message: &Value,
@@ -158,7 +158,7 @@ impl<'a> Exchange<'a> {
     }
 
     fn send(
-        &mut self,
+        &self,
         verb: Method,
         era: Era,
         method: &'static str,
@@ -211,7 +211,9 @@ impl<'a> Exchange<'a> {
         if status.is_redirection()
             && let Some(location) = self.text(method, response.headers(), LOCATION)?
         {
-            let to = location.parse::<Uri>().map_or_else(|_| "an address that is none".to_owned(), |to| place(&to));
+            let to = location
+                .parse::<Uri>()
+                .map_or_else(|_| "an address that is none".to_owned(), |to| place(&to, &self.server.address));
             return Err(ClientError::Redirected { status: status.as_u16(), to: shown::text(&to) });
         }
         let text = self.whole(method, &mut response, MOST_OF_A_FAILURE).unwrap_or_default();
