@@ -111,12 +111,13 @@ fn every_command_in_a_document_ends_as_the_document_says() {
     assert!(ran >= 8, "only {ran} commands");
 }
 
-/// Does what a block says, in the order of its page: `console` runs, `python PATH` and `sh PATH` write, `yaml PATH` writes
-/// into the catalog `mine`, `diff PATH` edits, `text = PATH` shows what a file holds by then. How many commands it ran.
+/// Does what a block says, in the order of its page: `console` runs, `python PATH` and `sh PATH` write, `yaml mine/PATH`
+/// and `yaml PATH` write into the catalog `mine`, `diff PATH` edits, `text = PATH` shows what a file holds by then. How
+/// many commands it ran.
 fn play(bench: &Bench, block: &Block) -> usize {
     match block.info.split_once(' ') {
         Some(("python" | "sh", path)) => bench.write(path, &block.text),
-        Some(("yaml", path)) => bench.write(&format!("mine/{path}"), &block.text),
+        Some(("yaml", path)) => bench.write(&format!("mine/{}", path.trim_start_matches("mine/")), &block.text),
         Some(("diff", path)) => edit(bench, block, path),
         Some(("text", place)) => {
             let path = place.strip_prefix("= ").unwrap_or_else(|| panic!("{}: {place}", block.page));
@@ -203,11 +204,12 @@ fn every_manifest_in_a_document_loads_without_a_finding() {
             assert!(!out.contains("warning["), "{}\n{out}", block.page);
             reserve(&bench);
         } else {
+            let path = path.trim_start_matches("mine/");
             bench.write(&format!("catalog/{path}"), &block.text);
             let folder = Path::new(path).parent().unwrap();
             bench.write(&format!("catalog/{}/main.py", folder.display()), "print('{}')\n");
             // What an agent's manifest uses must be there.
-            bench.write("catalog/tools/hello-world/tool.yaml", HELLO);
+            bench.write("catalog/tools/list-packed/tool.yaml", PACKED);
             let (code, out, err) = bench.run(&["--catalog", "catalog", "check"]);
             assert_eq!(code, 0, "{}\n{out}\n{err}", block.page);
             assert!(!out.contains("warning["), "{}\n{out}", block.page);
@@ -227,24 +229,19 @@ fn reserve(bench: &Bench) {
     assert_eq!(first("2026-12-25"), (false, serde_json::json!({ "free": [] })));
 }
 
-const HELLO: &str = "name: hello-world\ndescription: Greet.\nversion: 0.1.0\nruntime: process\nentrypoint: echo\nargs: [{name: greeting, type: string, positional: true, description: What to say}]\neffect: read_only\n";
+const PACKED: &str =
+    "name: list-packed\ndescription: Tell what would be packed.\nversion: 0.1.0\nruntime: process\nentrypoint: echo\n";
 
 #[test]
 fn the_agent_of_the_documents_calls_what_it_uses() {
     let bench = Bench::new();
-    for block in blocks() {
-        if let Some(path) = block.info.split_once(' ').map(|(_, path)| path).filter(|path| path.starts_with("agents/"))
-        {
-            bench.write(&format!("catalog/{path}"), &block.text);
-        }
+    let needed = |block: &Block| block.info == "sh pack.sh" || block.info.contains(" mine/agents/");
+    for block in blocks().iter().filter(|block| needed(block)) {
+        play(&bench, block);
     }
-    bench.write(
-        "catalog/tools/hello-world/tool.yaml",
-        &HELLO.replace("runtime: process\nentrypoint: echo", "runtime: python\nentrypoint: main.py"),
-    );
-    bench.write("catalog/tools/hello-world/main.py", "print('{\"greeting\": \"hello\"}')\n");
-    let (code, out, err) = bench.run(&["--catalog", "catalog", "agent", "fetch-greeting", "--json"]);
-    assert_eq!((code, out.trim()), (0, r#"{"greeting":"hello"}"#), "{err}");
+    assert_eq!(bench.run(&["init", "pack.sh", "--name", "list-packed"]).0, 0);
+    let (code, out, err) = bench.run(&["--catalog", "mine", "agent", "fetch-packed", "--json"]);
+    assert_eq!((code, out.trim()), (0, r#"{"packed":"docs as out, quiet: false"}"#), "{err}");
 }
 
 #[test]

@@ -295,6 +295,14 @@ async fn ask_all(program: &Program, probe: &Probe, cancelled: &CancellationToken
         found.description = command.description.or(found.description.filter(|_| own.is_some()));
         told.commands.push((command.name, found));
     }
+    let is_taken = |name: &str| {
+        let mut arguments = told.commands.iter().flat_map(|(_, help)| &help.arguments);
+        arguments.any(|argument| argument.name == name)
+    };
+    let before = whole.before_commands.iter().filter(|name| !is_taken(name));
+    let why = "it stands before the command, and arguments are passed behind it";
+    let before: Vec<LeftOut> = before.map(|name| LeftOut::new(format!("--{name}"), why)).collect();
+    told.left_out.extend(before);
     told.whole = whole;
     source::amend(&mut told.whole.arguments, &program.declared);
     Ok(told)

@@ -27,6 +27,8 @@ pub(super) struct Help {
     pub(super) commands: Vec<Command>,
     /// What a manifest cannot say.
     pub(super) left_out: Vec<LeftOut>,
+    /// The names of options that stand before a command.
+    pub(super) before_commands: Vec<String>,
 }
 
 /// A command of a program: its first argument.
@@ -99,6 +101,10 @@ impl Reading {
         // What stands before a command cannot be passed after it.
         if command.is_some() || help.commands.is_empty() {
             self.add_options(&usage, command.is_some(), &mut help);
+        } else {
+            let options = self.options.iter().filter(|(spec, _)| !spec.is_about_help());
+            help.before_commands =
+                options.filter_map(|(spec, _)| spec.argument().ok()).map(|found| found.name).collect();
         }
         if usage.nested {
             help.left_out.push(LeftOut::new("", NESTED));
