@@ -7,6 +7,7 @@ use crate::foreign;
 use crate::server_json;
 use crate::step::step;
 use crate::verify_surface;
+use crate::workbooks;
 use crate::workflows;
 
 /// The clients that every run tries; `--full` tries all.
@@ -26,6 +27,7 @@ pub(crate) fn run(full: bool) -> anyhow::Result<()> {
     step("release build", cargo, &["build", "--release", "--locked", "--bin", "gatelatch"], &[])?;
     server_json::run(&["--check"])?;
     verify_surface::run()?;
+    workbooks::run(&[])?;
     clients::run(if full { &[] } else { &CHOSEN })?;
     foreign::run()?;
     if full {

