@@ -24,7 +24,7 @@ impl Code {
         (
             Code::Failed,
             1,
-            "the program failed, `check`, `doctor` or `demo` found something wrong, or `verify` or `pin` found another list",
+            "the program failed, `check`, `contract`, `doctor` or `demo` found something wrong, or `verify` or `pin` found another list",
         ),
         (Code::Usage, 2, "the command, an argument or a setting is wrong"),
         (Code::ApprovalRequired, 3, "the call cannot be undone and no human has agreed"),

@@ -85,6 +85,7 @@ fn words(line: &str) -> Vec<String> {
 fn bench() -> Bench {
     // Where a document starts a server, it is found as an installed one is.
     let program = Path::new(env!("CARGO_BIN_EXE_gatelatch")).parent().unwrap().to_owned();
+    #[expect(clippy::disallowed_methods, reason = "a test finds programs where whoever runs it does")]
     let path = std::env::var_os("PATH").unwrap();
     let bench = Bench::new()
         .set("PATH", std::env::join_paths([program].into_iter().chain(std::env::split_paths(&path))).unwrap());
