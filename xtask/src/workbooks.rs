@@ -93,7 +93,8 @@ impl Case {
             bail!("it is refused: {answer}");
         }
         if let Some(file) = &self.file {
-            let text = std::fs::read_to_string(folder.join(&file.path)).with_context(|| format!("no `{}`", file.path))?;
+            let text =
+                std::fs::read_to_string(folder.join(&file.path)).with_context(|| format!("no `{}`", file.path))?;
             if text != file.text {
                 bail!("`{}` holds {text:?} and not {:?}", file.path, file.text);
             }
@@ -148,7 +149,11 @@ fn holds(answer: &Value, wanted: &Value, place: &str) -> anyhow::Result<()> {
             }
             Ok(())
         }
-        (Value::Number(answer), Value::Number(wanted)) if answer.is_f64() == wanted.is_f64() && answer.as_f64() == wanted.as_f64() => Ok(()),
+        (Value::Number(answer), Value::Number(wanted))
+            if answer.is_f64() == wanted.is_f64() && answer.as_f64() == wanted.as_f64() =>
+        {
+            Ok(())
+        }
         _ if answer == wanted => Ok(()),
         _ => bail!("{place} is {answer}, and should be {wanted}"),
     }

@@ -29,7 +29,9 @@ pub(crate) fn raw(options: &CallOptions, action: Option<&ActionManifest>) -> any
                 Value::Array(more) => items.extend(more),
                 one => items.push(one),
             },
-            (_, Some(_)) => {
+            // What the action does not declare is told by the check of arguments, which knows what would be right.
+            (None, Some(_)) => {}
+            (Some(_), Some(_)) => {
                 return Err(UsageError::new(
                     format!("argument `{name}` is given twice"),
                     "give it once; only an array may be given item by item",

@@ -74,6 +74,15 @@ fn beside_the_json_that_the_mcp_tool_gives_stand_the_words_of_the_command_line()
 }
 
 #[test]
+fn an_argument_that_is_given_twice_and_is_none_is_told_to_be_none() {
+    let bench = Bench::new();
+    let (code, _, err) = bench.run(&["run", "xlsx", "read-sheet", "--arg", "tag=a", "--arg", "tag=b"]);
+    assert_eq!((code, err.contains("`tag` is no argument of `read-sheet`")), (2, true), "{err}");
+    let (code, _, err) = bench.run(&["run", "xlsx", "read-sheet", "--arg", "path=a", "--arg", "path=b"]);
+    assert_eq!((code, err.contains("only an array may be given item by item")), (2, true), "{err}");
+}
+
+#[test]
 fn a_plan_that_a_human_must_agree_to_names_no_mcp_tool() {
     let (code, out, err) = Bench::new().run(&[&SEND[..], &["--dry-run"]].concat());
     assert_eq!(code, 0, "{out}{err}");

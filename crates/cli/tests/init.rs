@@ -111,7 +111,7 @@ fn options_that_take_several_values_become_arrays_that_reach_the_script() {
     bench.write("parts.py", PARTS);
     let (code, out, err) = bench.run(&["init", "parts.py"]);
     assert_eq!(code, 0, "{out}{err}");
-    let left_out = "left out:\n  --db: it stands before the command, and arguments are passed behind it\n\n";
+    let left_out = "left out:\n  --db: before the command, and arguments are passed behind it\n\n";
     assert!(out.contains(left_out), "{out}");
     let text = manifest(&bench, "mine/tools/parts/tool.yaml");
     let expected = r#"    args:

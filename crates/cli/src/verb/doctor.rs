@@ -196,21 +196,30 @@ fn look_at_catalogs(settings: &Settings, loaded: &Loaded, report: &mut Report) {
     if errors > 0 {
         report.fail(
             "manifests",
-            format!("{loads}; {errors} errors, and what has one is left out"),
+            format!("{loads}; {}, and what has one is left out", counted(errors, "error", "errors")),
             "see `gatelatch check`",
         );
     } else if entries + skills == 0 {
         report.fail("manifests", "nothing to serve", "`gatelatch init SCRIPT` writes a first manifest");
     } else if warnings > 0 {
-        report.warn("manifests", format!("{loads}; {warnings} warnings"), "see `gatelatch check`");
+        report.warn(
+            "manifests",
+            format!("{loads}; {}", counted(warnings, "warning", "warnings")),
+            "see `gatelatch check`",
+        );
     } else {
         report.ok("manifests", loads);
     }
     let undeclared = declaration::undeclared(&loaded.catalog).len();
     if undeclared > 0 {
-        let what = format!("{undeclared} actions ask a human only because no effect is declared");
+        let asks = counted(undeclared, "action asks", "actions ask");
+        let what = format!("{asks} a human only because no effect is declared");
         report.warn("manifests", what, "add `effect:` where `gatelatch check` says");
     }
+}
+
+fn counted(number: usize, one: &str, many: &str) -> String {
+    format!("{number} {}", if number == 1 { one } else { many })
 }
 
 // Programs.

@@ -300,7 +300,7 @@ async fn ask_all(program: &Program, probe: &Probe, cancelled: &CancellationToken
         arguments.any(|argument| argument.name == name)
     };
     let before = whole.before_commands.iter().filter(|name| !is_taken(name));
-    let why = "it stands before the command, and arguments are passed behind it";
+    let why = "before the command, and arguments are passed behind it";
     let before: Vec<LeftOut> = before.map(|name| LeftOut::new(format!("--{name}"), why)).collect();
     told.left_out.extend(before);
     told.whole = whole;

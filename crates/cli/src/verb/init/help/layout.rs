@@ -291,9 +291,13 @@ fn is_option(text: &str) -> bool {
     name.is_some_and(|name| name.starts_with(|c: char| c.is_ascii_alphanumeric() || "?#[".contains(c)))
 }
 
-/// A usage line that nothing announces, as yargs begins with: `feed.js read <name>`.
+/// A usage line that nothing announces, as yargs begins with: `feed.js read <name>`, `shop <command> [options]`.
 fn is_bare_usage(text: &str) -> bool {
-    is_script(text.split(' ').next().unwrap_or_default()) && (text.contains(" <") || text.contains(" ["))
+    let first = text.split(' ').next().unwrap_or_default();
+    let lower = text.to_ascii_lowercase();
+    let is_name = !first.is_empty() && first.chars().all(|c| c.is_ascii_alphanumeric() || "-_.".contains(c));
+    let says_so = ["[options]", "[flags]", "<command>"].iter().any(|word| lower.contains(word));
+    (is_script(first) && (text.contains(" <") || text.contains(" ["))) || (is_name && says_so)
 }
 
 /// Whether a word is the name of a script.

@@ -110,6 +110,23 @@ fn colours_and_overstrikes_are_no_text() {
 }
 
 #[test]
+fn options_behind_the_place_of_the_command_are_those_of_every_command() {
+    let text =
+        |usage: &str| format!("Usage: {usage}\n\nCommands:\n  list  list them\n\nOptions:\n  --days N  how old\n");
+    let names = |usage: &str| -> Vec<String> {
+        of_command(&text(usage), "list").arguments.into_iter().map(|argument| argument.name).collect()
+    };
+    for usage in ["x <command> [options]", "x COMMAND [OPTIONS]", "x [flags] <command> [args]"] {
+        assert_eq!(names(usage), ["days"], "{usage}");
+    }
+    let unannounced = text("x <command> [options]").replace("Usage: ", "");
+    assert_eq!(of_command(&unannounced, "list").arguments.len(), 1);
+    for usage in ["x [options] <command>", "x [OPTIONS] COMMAND"] {
+        assert_eq!(names(usage), Vec::<String>::new(), "{usage}");
+    }
+}
+
+#[test]
 fn choices_that_are_no_plain_words_are_no_choices() {
     let read = |spec: &str| shown(&read(&format!("usage: x\n\nOptions:\n  {spec}  What\n"), None));
     assert_eq!(read("--kind={a,b-c}"), "kind string enum=[\"a\",\"b-c\"] | What");

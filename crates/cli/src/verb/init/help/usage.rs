@@ -34,6 +34,8 @@ pub(super) struct Usage {
     pub(super) commands: Vec<String>,
     /// Whether options may be given that it does not name, or there is no usage at all.
     pub(super) is_vague: bool,
+    /// Whether options that it does not name may follow a command.
+    options_follow: bool,
     /// Whether commands follow a command.
     pub(super) nested: bool,
     /// Long options that are described nowhere else and seem to take no value.
@@ -91,6 +93,8 @@ impl Usage {
         let ways: Vec<&Way> =
             self.ways.iter().filter(|(own, _)| own.as_deref() == Some(command)).map(|(_, way)| way).collect();
         let mut usage = Usage::together(&ways, &|_| Some(0));
+        // `x COMMAND [OPTIONS]` speaks of every command.
+        usage.is_vague |= ways.is_empty() && self.options_follow;
         usage.undescribed.clear();
         usage.nested = ways.iter().any(|way| way.places.iter().any(|place| place.literal));
         usage
@@ -111,6 +115,7 @@ impl Usage {
         let mut usage = Usage::default();
         for way in ways {
             usage.is_vague |= way.is_vague;
+            usage.options_follow |= way.options_follow;
             for place in &way.places {
                 match usage.places.iter_mut().find(|known| fold(&known.name) == fold(&place.place.name)) {
                     Some(known) => known.repeated |= place.place.repeated,
@@ -148,6 +153,9 @@ struct Way {
     places: Vec<Word>,
     flags: Vec<(String, bool)>,
     is_vague: bool,
+    /// Whether a command's place was passed, and whether unnamed options stand behind it.
+    seen_command: bool,
+    options_follow: bool,
 }
 
 /// A word that is no option.
@@ -282,6 +290,9 @@ impl Reader<'_> {
         if is_word_of_usage(word) {
             // What stands for options that are not named, or for a command.
             self.way.is_vague = true;
+            let is_command = is_place_of_command(word);
+            self.way.options_follow |= self.way.seen_command && !is_command;
+            self.way.seen_command |= is_command;
             return;
         }
         let Some(name) = option::plain_name(word) else { return };
@@ -306,6 +317,10 @@ fn is_word_of_usage(word: &str) -> bool {
     ["options", "option", "flags", "command", "subcommand", "args", "global-options", "command options"]
         .contains(&bare.as_str())
         && !(bare == "args" && word.starts_with('<'))
+}
+
+fn is_place_of_command(word: &str) -> bool {
+    ["command", "subcommand"].contains(&word.trim_matches(['<', '>']).to_ascii_lowercase().as_str())
 }
 
 /// The brackets, bars, repetitions and words of a usage line.
