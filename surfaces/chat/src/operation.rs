@@ -39,6 +39,8 @@ pub(crate) struct Given {
     pub(crate) value: Value,
     /// What is missing from it.
     pub(crate) shortened: Option<Shortened>,
+    /// What its steps did, for whom the result cannot be shown; nothing of a single call.
+    pub(crate) steps: Vec<Value>,
 }
 
 /// Why it gave nothing.
@@ -106,7 +108,7 @@ impl Operation<'_> {
             tracing::debug!(tool = self.tool.published.name, note);
         }
         match answer.status {
-            Status::Done => Ok(Given { value: answer.value, shortened: answer.shortened }),
+            Status::Done => Ok(Given { value: answer.value, shortened: answer.shortened, steps: Vec::new() }),
             Status::Usage
             | Status::ApprovalRequired
             | Status::Denied
@@ -141,7 +143,7 @@ impl Operation<'_> {
         }
         let member = |member: &OutputMemberManifest| Some((member.name.clone(), self.value(&run, &member.source)?));
         let value = output.iter().filter_map(member).collect::<Map<String, Value>>().into();
-        Ok(Given { value, shortened: None })
+        Ok(Given { value, shortened: None, steps: run.told() })
     }
 
     async fn step(
@@ -237,11 +239,15 @@ impl Run<'_> {
         self.done.iter().find(|done| done.step.id == id).map(|done| &done.value)
     }
 
-    /// A failure, with what the steps before it have done. Of a step that changed something its result is told too: what
-    /// it made may have to be undone.
+    /// What the steps have done. Of a step that changed something its result is told too: what it made may have to be
+    /// undone.
+    fn told(&self) -> Vec<Value> {
+        self.done.iter().map(|done| told(done.step, done.call, Some(&done.value))).collect()
+    }
+
+    /// A failure, with what the steps before it have done.
     fn failed(&self, step: &StepManifest, call: &LinkedCall, mut failure: Failure) -> Failure {
-        let mut steps: Vec<Value> =
-            self.done.iter().map(|done| told(done.step, done.call, Some(&done.value))).collect();
+        let mut steps = self.told();
         steps.push(told(step, call, None));
         failure.told.insert("step".to_owned(), step.id.clone().into());
         failure.told.insert("steps".to_owned(), steps.into());

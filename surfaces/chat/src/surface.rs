@@ -91,11 +91,11 @@ impl Served {
 
     /// A result within its cap, if it is what the output schema promises.
     fn reply(&self, given: Given, notes: Vec<String>) -> ToolReply {
-        let Given { value, shortened } = given;
+        let Given { value, shortened, steps } = given;
         let build = || validator(&Value::Object(self.tool.manifest.output_schema.clone())).ok();
         let Some(validator) = self.output.get_or_init(build) else {
             // The reader of the declaration refuses such a schema.
-            let told = self.unfit("output_mismatch", "the published output schema cannot be used");
+            let told = self.unfit("output_mismatch", "the published output schema cannot be used", steps);
             return self.failed(told, None, notes);
         };
         match cut_to_schema(value, shortened.as_ref(), self.max_bytes(), self.narrow_with(), validator) {
@@ -107,17 +107,21 @@ impl Served {
                     CutError::BreaksSchema { .. } => "output_mismatch",
                     CutError::CannotFit { .. } => "output_too_large",
                 };
-                let told = self.unfit(code, &format!("{error}\nhelp: {}", error.help()));
+                let told = self.unfit(code, &format!("{error}\nhelp: {}", error.help()), steps);
                 self.failed(told, None, notes)
             }
         }
     }
 
     /// A call that ran and whose result cannot be shown.
-    fn unfit(&self, code: &str, why: &str) -> Value {
+    fn unfit(&self, code: &str, why: &str, steps: Vec<Value>) -> Value {
         let name = &self.tool.published.name;
         let done = if self.tool.published.annotations.read_only { "" } else { "what it changes is changed, and " };
-        json!({ "error": code, "message": format!("`{name}`: {done}{why}") })
+        let mut told = json!({ "error": code, "message": format!("`{name}`: {done}{why}") });
+        if !steps.is_empty() {
+            told["steps"] = steps.into();
+        }
+        told
     }
 
     /// A failure within the same cap as a result.

@@ -249,6 +249,20 @@ async fn of_a_step_that_wrote_the_failure_tells_what_it_gave() {
 }
 
 #[tokio::test]
+async fn a_result_of_steps_that_cannot_be_shown_tells_what_they_did() {
+    let odd = "action: get-odd\n        args: {what: {value: \"{}\"}}";
+    let tools = change("", odd)
+        .replace(
+            "version: {step: write, at: /version}",
+            "version: {step: write, at: /version}\n      odd: {step: then}",
+        )
+        .replace("version: {type: string}}", "version: {type: string}, odd: {minProperties: 1}}");
+    let told = Bench::new(&tools).fails("desk_change", json!({ "item": "i0" })).await;
+    assert_eq!((&told["error"], ids(&told)), (&json!("output_mismatch"), json!([["write", true], ["then", true]])));
+    assert_eq!(told["steps"][0]["result"], json!({ "version": "i0-v2" }));
+}
+
+#[tokio::test]
 async fn a_value_that_is_not_there_is_named_with_the_step_that_lacks_it() {
     let bench = Bench::new(&look());
     let told = bench.fails("desk_look", json!({ "count": 1 })).await;
