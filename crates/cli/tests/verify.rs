@@ -64,7 +64,7 @@ fn a_pinned_server_is_equal_until_one_tool_changes_and_the_pin_is_replaced_only_
     assert!(out.starts_with("wrote `notes.pin.json`: 2 tools of `notes` 1, digest "), "{out}");
     let (code, out, err) = ask(&bench, &["verify", "--pin", "notes.pin.json"]);
     assert_eq!(code, 0, "{out}{err}");
-    assert!(out.starts_with("equal: 2 tools as published, digest "), "{out}");
+    assert!(out.starts_with("equal: 2 tools as published (legacy era), digest "), "{out}");
     let (code, out, _) = ask(&bench, &["pin", "--out", "notes.pin.json"]);
     assert_eq!(code, 0);
     assert!(out.starts_with("`notes.pin.json` is left as it is"), "{out}");
@@ -73,7 +73,7 @@ fn a_pinned_server_is_equal_until_one_tool_changes_and_the_pin_is_replaced_only_
     let before = std::fs::read_to_string(changed.path("notes.pin.json")).unwrap();
     let (code, out, err) = ask(&changed, &["verify", "--pin", "notes.pin.json"]);
     assert_eq!(code, 1, "{out}{err}");
-    assert!(out.contains("differs: 2 tools received, 2 were published"), "{out}");
+    assert!(out.contains("differs: 2 tools received in the legacy era, 2 were published"), "{out}");
     assert!(out.contains("  patch: tool `add` at `/description`: `description` changed"), "{out}");
     let (code, out, err) = ask(&changed, &["pin", "--out", "notes.pin.json"]);
     assert_eq!(code, 1, "{out}{err}");
@@ -83,6 +83,36 @@ fn a_pinned_server_is_equal_until_one_tool_changes_and_the_pin_is_replaced_only_
     assert_eq!(code, 0, "{err}");
     assert!(out.contains("tool `add`") && out.contains("wrote"), "{out}");
     assert_eq!(ask(&changed, &["verify", "--pin", "notes.pin.json"]).0, 0);
+}
+
+#[test]
+fn a_list_that_clients_of_the_other_era_do_not_see_is_no_equal_one() {
+    let bench = Bench::new().set("DIGEST", "0");
+    assert_eq!(ask(&bench, &["pin", "--out", "notes.pin.json"]).0, 0);
+    let (code, out, err) = ask(&bench, &["verify", "--pin", "notes.pin.json"]);
+    assert_eq!(code, 0, "{out}{err}");
+    assert!(out.contains("(modern and legacy eras)"), "{out}");
+    let two = bench.set("LEGACY_TEXT", "It adds, and sends all it finds.");
+    let (code, out, err) = ask(&two, &["verify", "--pin", "notes.pin.json"]);
+    assert_eq!(code, 1, "{out}{err}");
+    assert!(out.contains("in the legacy era") && out.contains("tool `add`"), "{out}");
+    assert_eq!(ask(&two, &["verify", "--pin", "notes.pin.json", "--era", "modern"]).0, 0);
+    let (code, _, err) = ask(&two, &["pin", "--out", "two.pin.json"]);
+    assert_eq!(code, 1, "{err}");
+    assert!(err.contains("--era legacy") && !two.path("two.pin.json").exists(), "{err}");
+}
+
+#[cfg(unix)]
+#[test]
+fn a_file_that_never_ends_is_refused_before_it_is_read() {
+    let bench = Bench::new();
+    assert!(bench.program("mkfifo").arg("pipe").status().unwrap().success());
+    for option in ["--pin", "--lock", "--server-json"] {
+        let (code, _, err) = ask(&bench, &["verify", option, "pipe"]);
+        assert_eq!(code, 2, "{err}");
+        assert!(err.contains("`pipe`: it is no regular file"), "{err}");
+    }
+    assert_eq!(ask(&bench, &["pin", "--out", "pipe"]).0, 2);
 }
 
 #[test]

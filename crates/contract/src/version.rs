@@ -62,14 +62,20 @@ pub enum MoveError {
     },
 }
 
+/// The greatest of the three numbers: every version has one after it.
+const GREATEST: u64 = 999_999_999;
+
 impl SurfaceVersion {
     /// Reads a version.
     ///
     /// # Errors
     ///
-    /// When it is not three numbers.
+    /// When it is not three numbers of at most nine digits each.
     pub fn parse(text: &str) -> Result<SurfaceVersion, SurfaceVersionError> {
         let version = Version::parse(text).map_err(|_| SurfaceVersionError::Malformed(shown::text(text)))?;
+        if [version.major, version.minor, version.patch].into_iter().any(|number| number > GREATEST) {
+            return Err(SurfaceVersionError::Malformed(shown::text(text)));
+        }
         if !version.pre.is_empty() || !version.build.is_empty() {
             return Err(SurfaceVersionError::NotPlain(shown::text(text)));
         }

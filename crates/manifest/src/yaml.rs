@@ -425,7 +425,9 @@ impl<'a> Builder<'_, '_, '_, 'a> {
             return Stopped;
         }
         let line = error.marker().line();
-        let misread = self.tabbed(line).or_else(|| self.left_open(error)).or_else(|| self.misindented(line));
+        // Within brackets indentation means nothing.
+        let misindented = || self.opened(byte).map_or_else(|| self.misindented(line), |_| None);
+        let misread = self.tabbed(line).or_else(|| self.left_open(error)).or_else(misindented);
         match misread {
             Some((at, message, help)) => {
                 self.findings.add_with_help(&rule::YAML_SYNTAX, at, || (message, Some(help)));
@@ -497,7 +499,12 @@ impl<'a> Builder<'_, '_, '_, 'a> {
         let lines: Vec<&str> = self.text.lines().take(line + 1).collect();
         let index = line.saturating_sub(1);
         let own = entry_indent(lines.get(index)?)?;
-        let above = lines.get(..index)?.iter().rev().find_map(|text| entry_indent(text))?;
+        let mut before = lines.get(..index)?.iter().rev().filter(|text| !text.trim().is_empty());
+        // The first entry of a list further inside has an indentation of its own.
+        if before.clone().next().is_some_and(|text| text.trim_end().ends_with(':')) {
+            return None;
+        }
+        let above = before.find_map(|text| entry_indent(text))?;
         (own != above).then(|| {
             let blanks = |number: usize| if number == 1 { "1 space".to_owned() } else { format!("{number} spaces") };
             let message = format!(

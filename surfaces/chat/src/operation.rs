@@ -19,7 +19,7 @@ use serde_json::{Map, Value, json};
 use tokio_util::sync::CancellationToken;
 
 use crate::link::{LinkedCall, LinkedTool};
-use crate::refusal::Wording;
+use crate::refusal::{HIDDEN, Wording};
 
 /// What the front is called in the record.
 const FRONT: &str = "chat";
@@ -130,7 +130,7 @@ impl Operation<'_> {
     ) -> Result<Given, Failure> {
         let mut run = Run { done: Vec::new() };
         for (index, (step, call)) in steps.iter().zip(calls).enumerate() {
-            self.tell(index, steps.len(), call);
+            self.tell(index, steps.len(), step);
             let given = match self.step(&run, step, call, (index, steps.len())).await {
                 Ok(given) => given,
                 Err(failure) => return Err(run.failed(step, call, failure)),
@@ -173,7 +173,8 @@ impl Operation<'_> {
         }
         // A later step may need any part of it.
         let answer = self.call(call, args.clone(), self.listener(place), None).await;
-        self.given(answer, &Wording { tool: &self.tool.published.name, call, names }, &args)
+        let given = self.given(answer, &Wording { tool: &self.tool.published.name, call, names }, &args);
+        given.map_err(|failure| if run.done.is_empty() { failure } else { refused(step, failure) })
     }
 
     /// Whether a call may go without an argument for which there is no value.
@@ -199,9 +200,8 @@ impl Operation<'_> {
         }
     }
 
-    fn tell(&self, index: usize, count: usize, call: &LinkedCall) {
-        let what = call.action.as_ref().map_or_else(|| call.entry.clone(), |action| format!("{} {action}", call.entry));
-        let message = Some(format!("step {} of {count}: {what}", index + 1));
+    fn tell(&self, index: usize, count: usize, step: &StepManifest) {
+        let message = Some(format!("step {} of {count}: {}", index + 1, step.id));
         self.progress.report(ProgressStep { progress: index as f64, total: Some(count as f64), message });
     }
 
@@ -287,6 +287,18 @@ fn is_empty(value: &Value) -> bool {
         Value::String(text) => text.is_empty(),
         Value::Null | Value::Bool(_) | Value::Number(_) => false,
     }
+}
+
+/// A failure of a step that others ran before: what it was called with need not be the caller's, and something has been
+/// started, so that it is no wrong call.
+fn refused(step: &StepManifest, mut failure: Failure) -> Failure {
+    if failure.told.get("error").is_some_and(|error| error == "bad_arguments") {
+        let message = failure.told.get("message").and_then(Value::as_str).unwrap_or_default();
+        let message = message.replace(HIDDEN, "a value from an earlier step");
+        failure.told.insert("error".to_owned(), "step_refused".into());
+        failure.told.insert("message".to_owned(), format!("step `{}` did not start: {message}", step.id).into());
+    }
+    failure
 }
 
 fn failure(error: &str, message: String) -> Failure {

@@ -11,7 +11,7 @@ use serde_json::{Map, Value, json};
 use crate::link::LinkedCall;
 
 /// What stands for an argument of the operation that is not published.
-const HIDDEN: &str = "a value that this server sets";
+pub(crate) const HIDDEN: &str = "a value that this server sets";
 
 /// The names of one call: what the operation calls its arguments, and what the caller calls them.
 pub(crate) struct Wording<'t> {

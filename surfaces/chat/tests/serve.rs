@@ -235,6 +235,17 @@ async fn a_failure_in_step_two_tells_what_step_one_did() {
 }
 
 #[tokio::test]
+async fn a_value_that_a_later_step_does_not_take_is_no_wrong_call_of_the_caller() {
+    let second = "action: get-item\n        args: {item-id: {step: write, at: /version}}";
+    let told = Bench::new(&change("", second)).fails("desk_change", json!({ "item": "odd" })).await;
+    assert_eq!((&told["error"], &told["step"]), (&json!("step_refused"), &json!("then")), "{told}");
+    let message = told["message"].as_str().unwrap();
+    assert!(message.contains("a value from an earlier step") && !message.contains("this server sets"), "{message}");
+    assert!(told.get("schema").is_none(), "{told}");
+    assert_eq!(told["steps"][0]["done"], true);
+}
+
+#[tokio::test]
 async fn of_a_step_that_wrote_the_failure_tells_what_it_gave() {
     let second = "action: get-item\n        args: {item-id: {value: i1}}";
     let told = Bench::new(&change("", second)).fails("desk_change", json!({ "item": "i0" })).await;

@@ -28,9 +28,25 @@ const STDERR_TAIL_BYTES: usize = 2_000;
 
 /// What became of the question.
 pub(crate) enum Asked {
-    Received(Received),
+    /// At least one list: a server of two eras is asked in both, since each of its clients sees but one of them.
+    Received(Lists),
     Failed(ClientError),
     Interrupted,
+}
+
+/// What a server sends.
+pub(crate) struct Lists {
+    /// In the modern era, or in the only one that was asked for or answered in.
+    pub(crate) first: Received,
+    /// In the legacy era, where the first is of the modern one.
+    pub(crate) legacy: Option<Received>,
+}
+
+impl Lists {
+    /// Whether clients of the two eras see two lists.
+    pub(crate) fn differ(&self) -> bool {
+        self.legacy.as_ref().is_some_and(|legacy| legacy.tools.digest() != self.first.tools.digest())
+    }
 }
 
 /// Asks the server for its whole list; ends with it, or with the signal that ends this process.
@@ -47,10 +63,7 @@ pub(crate) fn ask(options: &ServerOptions, environment: &Environment) -> anyhow:
         let stop = CancellationToken::new();
         tokio::spawn(stop_on_signal(stop.clone()));
         let asked = tokio::select! {
-            received = receive(&transport, &limits, eras) => match received {
-                Ok(received) => Asked::Received(received),
-                Err(error) => Asked::Failed(error),
-            },
+            asked = both(&transport, &limits, eras) => asked,
             () = stop.cancelled() => Asked::Interrupted,
         };
         settle(SETTLING).await;
@@ -59,6 +72,22 @@ pub(crate) fn ask(options: &ServerOptions, environment: &Environment) -> anyhow:
     // A thread may still wait for an answer; it must not hold the process.
     runtime.shutdown_background();
     Ok(asked)
+}
+
+async fn both(transport: &Transport, limits: &ClientLimits, eras: Eras) -> Asked {
+    let first = match receive(transport, limits, eras).await {
+        Ok(first) => first,
+        Err(error) => return Asked::Failed(error),
+    };
+    if eras != Eras::Either || first.era != Era::Modern {
+        return Asked::Received(Lists { first, legacy: None });
+    }
+    match receive(transport, limits, Eras::Only(Era::Legacy)).await {
+        Ok(legacy) => Asked::Received(Lists { first, legacy: Some(legacy) }),
+        // It says no: it is a server of the modern era alone.
+        Err(ClientError::Refused { .. }) => Asked::Received(Lists { first, legacy: None }),
+        Err(error) => Asked::Failed(error),
+    }
 }
 
 fn transport(options: &ServerOptions, environment: &Environment) -> anyhow::Result<Transport> {

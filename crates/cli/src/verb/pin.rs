@@ -30,7 +30,12 @@ pub(crate) fn pin(environment: &Environment, options: &PinOptions) -> anyhow::Re
         None => Old::Nothing,
     };
     let received = match ask(&options.server, environment)? {
-        Asked::Received(received) => received,
+        Asked::Received(lists) if lists.differ() => {
+            say("error: the server sends another list to clients of the legacy era than to those of the modern one");
+            say("  help: pin one of them with `--era legacy` or `--era modern`, and verify it with the same");
+            return Ok(Code::Failed);
+        }
+        Asked::Received(lists) => lists.first,
         Asked::Failed(error) => {
             say(&failure(&error));
             return Ok(Code::NoList);

@@ -7,11 +7,12 @@ use gatelatch_contract::lock::Lock;
 use gatelatch_contract::pin::Pin;
 use gatelatch_contract::published::Published;
 use gatelatch_contract::verify::{Report, Verdict, judge};
+use gatelatch_protocol::era::Era;
 
 use crate::exit::{Code, UsageError};
 use crate::options::VerifyOptions;
 use crate::settings::Environment;
-use crate::verb::asked::{Asked, ask, failure, failure_value};
+use crate::verb::asked::{Asked, Lists, ask, failure, failure_value};
 use crate::verb::{print, print_json, say};
 
 /// How much of a file is read.
@@ -20,8 +21,8 @@ const MOST_BYTES: u64 = 16 * 1024 * 1024;
 /// Asks, compares and tells.
 pub(crate) fn verify(environment: &Environment, options: &VerifyOptions) -> anyhow::Result<Code> {
     let published = published(options)?;
-    let received = match ask(&options.server, environment)? {
-        Asked::Received(received) => received,
+    let Lists { first, legacy } = match ask(&options.server, environment)? {
+        Asked::Received(lists) => lists,
         Asked::Failed(error) => {
             if options.json {
                 print_json(&failure_value(&error), true)?;
@@ -32,12 +33,19 @@ pub(crate) fn verify(environment: &Environment, options: &VerifyOptions) -> anyh
         }
         Asked::Interrupted => return Ok(Code::Cancelled),
     };
+    let mut eras = vec![first.era];
+    eras.extend(legacy.as_ref().map(|legacy| legacy.era));
+    // The list that is told is the one that differs, where only one does.
+    let legacy = legacy.filter(|_| judge(&published, &first) == Verdict::Equal);
+    let received = legacy.filter(|legacy| judge(&published, legacy) != Verdict::Equal).unwrap_or(first);
     let verdict = judge(&published, &received);
     let report = Report { received, published, verdict };
     if options.json {
-        print_json(&report.to_value(), true)?;
+        let mut value = report.to_value();
+        value["eras"] = eras.iter().map(|era| era_name(*era)).collect();
+        print_json(&value, true)?;
     } else {
-        tell(&report, options)?;
+        tell(&report, &eras, options)?;
     }
     Ok(code(&report.verdict))
 }
@@ -51,13 +59,24 @@ fn code(verdict: &Verdict) -> Code {
     }
 }
 
-fn tell(report: &Report, options: &VerifyOptions) -> anyhow::Result<()> {
+fn era_name(era: Era) -> &'static str {
+    match era {
+        Era::Legacy => "legacy",
+        Era::Modern => "modern",
+    }
+}
+
+fn tell(report: &Report, eras: &[Era], options: &VerifyOptions) -> anyhow::Result<()> {
     let Report { received, published, verdict } = report;
     let (sent, digest) = (received.tools.tools().len(), received.tools.digest());
     let version = published.surface_version.as_ref().map(|version| format!(" of surface version {version}"));
     let version = version.unwrap_or_default();
     match verdict {
-        Verdict::Equal => print(&format!("equal: {} as published{version}, digest {digest}", tools(sent)))?,
+        Verdict::Equal => {
+            let eras: Vec<&str> = eras.iter().map(|era| era_name(*era)).collect();
+            let eras = format!("{} era{}", eras.join(" and "), if eras.len() == 1 { "" } else { "s" });
+            print(&format!("equal: {} as published{version} ({eras}), digest {digest}", tools(sent)))?;
+        }
         Verdict::PartialView { visible, published } => {
             print(&format!("partial view: {visible} of the {published} published tools{version}"))?;
             say(
@@ -66,7 +85,8 @@ fn tell(report: &Report, options: &VerifyOptions) -> anyhow::Result<()> {
         }
         Verdict::Differs(difference) => {
             let count = published.tool_count.map(|count| format!(", {} published{version}", were(count)));
-            print(&format!("differs: {} received{}", tools(sent), count.unwrap_or_default()))?;
+            let era = era_name(received.era);
+            print(&format!("differs: {} received in the {era} era{}", tools(sent), count.unwrap_or_default()))?;
             for line in difference.lines() {
                 print(&format!("  {line}"))?;
             }
@@ -119,6 +139,11 @@ fn published(options: &VerifyOptions) -> Result<Published, UsageError> {
 /// A file's text.
 pub(crate) fn read(path: &Path) -> Result<String, UsageError> {
     let cannot = |why: String| UsageError { message: format!("cannot read `{}`: {why}", path.display()), help: None };
+    // What is no regular file may never end, or never begin.
+    let what = std::fs::metadata(path).map_err(|error| cannot(error.to_string()))?;
+    if !what.is_file() {
+        return Err(cannot("it is no regular file".to_owned()));
+    }
     let file = std::fs::File::open(path).map_err(|error| cannot(error.to_string()))?;
     let mut bytes = Vec::new();
     file.take(MOST_BYTES + 1).read_to_end(&mut bytes).map_err(|error| cannot(error.to_string()))?;

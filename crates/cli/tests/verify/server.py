@@ -9,8 +9,8 @@ import sys
 import time
 
 
-def tools():
-    text = os.environ.get("TEXT", "It adds.")
+def tools(modern):
+    text = os.environ.get("TEXT", "It adds.") if modern else os.environ.get("LEGACY_TEXT", os.environ.get("TEXT", "It adds."))
     names = os.environ.get("TOOLS", "add find").split()
     schema = {"type": "object", "properties": {"größe": {"type": "number", "maximum": 1.5}}}
     return [{"name": name, "description": text if name == "add" else "It finds.", "inputSchema": schema} for name in names]
@@ -25,7 +25,9 @@ def answer(message):
         info = {"name": "notes", "version": "1"}
         return {"result": {"protocolVersion": "2025-06-18", "capabilities": {"tools": {}}, "serverInfo": info}}
     if method == "tools/list":
-        return {"result": {"tools": tools()}}
+        if "_meta" in message.get("params", {}):
+            return {"result": {"resultType": "complete", "ttlMs": 0, "cacheScope": "private", "tools": tools(True)}}
+        return {"result": {"tools": tools(False)}}
     return {"error": {"code": -32601, "message": "Method not found"}}
 
 

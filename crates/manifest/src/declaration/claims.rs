@@ -11,7 +11,11 @@ use crate::surface::SurfaceArgumentManifest;
 /// Reports a version of the contract that is not three numbers.
 pub(super) fn check_version(keys: Keys<'_>, findings: &mut Findings<'_, '_>) {
     let Some((text, at)) = keys.text_at("surface_version") else { return };
-    let plain = |version: semver::Version| version.pre.is_empty() && version.build.is_empty();
+    // A number beyond nine digits leaves none that would follow it.
+    let plain = |version: semver::Version| {
+        let numbers = [version.major, version.minor, version.patch];
+        version.pre.is_empty() && version.build.is_empty() && numbers.into_iter().all(|number| number <= 999_999_999)
+    };
     if !semver::Version::parse(text).is_ok_and(plain) {
         findings.add(&rule::SURFACE_VERSION_FORM, at, || format!("{} is not three numbers", quoted(text)));
     }

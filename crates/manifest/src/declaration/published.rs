@@ -150,7 +150,7 @@ fn check_twice<'n>(
 }
 
 /// Words each of which says that a value is a secret.
-const SECRET_WORDS: [&str; 22] = [
+const SECRET_WORDS: [&str; 34] = [
     "password",
     "passwords",
     "passwd",
@@ -173,7 +173,21 @@ const SECRET_WORDS: [&str; 22] = [
     "accesskey",
     "privatekey",
     "secretkey",
+    "cred",
+    "creds",
+    "session",
+    "sid",
+    "signature",
+    "totp",
+    "mfa",
+    "pin",
+    "pincode",
+    "cvv",
+    "ssn",
+    "pat",
 ];
+/// What a word ends with that says so: `accesstoken`, `dbpassword`.
+const SECRET_ENDS: [&str; 7] = ["token", "secret", "password", "passwd", "passphrase", "apikey", "dbpass"];
 /// Words that make a secret of a `key` after them.
 const SECRET_KEYS: [&str; 8] = ["api", "access", "private", "secret", "signing", "encryption", "ssh", "master"];
 
@@ -184,7 +198,9 @@ fn is_secret(name: &str) -> bool {
         [first, second] => second == "key" && SECRET_KEYS.contains(&first.as_str()),
         _ => false,
     };
-    words.iter().any(|word| SECRET_WORDS.contains(&word.as_str())) || words.windows(2).any(is_key)
+    let says_so =
+        |word: &String| SECRET_WORDS.contains(&word.as_str()) || SECRET_ENDS.iter().any(|end| word.ends_with(end));
+    words.iter().any(says_so) || words.windows(2).any(is_key)
 }
 
 /// The words of a name in lower case: split where letters and digits end, where case rises, and before the last capital
@@ -214,6 +230,11 @@ mod tests {
     #[test]
     fn a_name_that_says_secret_is_known_in_every_spelling() {
         for name in [
+            "accesstoken",
+            "clientsecret",
+            "session_id",
+            "dbpassword",
+            "cvv",
             "password",
             "db-passwd",
             "apiKey",

@@ -75,9 +75,31 @@ fn check_cut(keys: Keys<'_>, root: &Map<String, Value>, findings: &mut Findings<
         }
         (None | Some(_), _) => {}
     }
+    if declared == Some(&Value::Bool(false)) {
+        let at = keys.node("properties").map_or(keys.at, |node| node.at_pointer(&format!("/{CUT}")).at);
+        findings.add(&rule::CUT_MEMBER, at, || format!("`{CUT}` is an object, and none is allowed"));
+    }
+    for key in ["maxProperties", "propertyNames"] {
+        if let Some(pair) = keys.pair(key).filter(|_| !admits_cut(key, root)) {
+            findings.add_with_help(&rule::CUT_MEMBER, pair.at, || {
+                let message = format!("`{key}` leaves no room for `{CUT}`, by which a cut result says what went");
+                (message, Some(format!("remove `{key}`, or let it admit `{CUT}`")))
+            });
+        }
+    }
     for (name, at) in keys.texts_at("required").into_iter().filter(|(name, _)| *name == CUT) {
         findings.add(&rule::CUT_MEMBER, at, || format!("{} is required, and only a cut result has it", quoted(name)));
     }
+}
+
+/// Whether a result with `_cut` beside all that is required satisfies one of the two keywords.
+fn admits_cut(key: &str, root: &Map<String, Value>) -> bool {
+    let required = root.get("required").and_then(Value::as_array).into_iter().flatten().filter_map(Value::as_str);
+    let names = required.filter(|_| key == "maxProperties").chain([CUT]);
+    let sample: Map<String, Value> = names.map(|name| (name.to_owned(), Map::new().into())).collect();
+    let keyword: Map<String, Value> = root.get(key).map(|value| (key.to_owned(), value.clone())).into_iter().collect();
+    // What is no valid keyword is told elsewhere.
+    schema::validator(&keyword.into()).is_ok_and(|validator| validator.is_valid(&sample.into()))
 }
 
 /// Holds the members of a composed result against the output schema.

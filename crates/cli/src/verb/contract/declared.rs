@@ -16,7 +16,7 @@ use crate::exit::UsageError;
 use crate::options::Place;
 use crate::settings::{Environment, Settings};
 use crate::surface;
-use crate::verb::working_folder;
+use crate::verb::{verify::read, working_folder};
 
 /// A declaration that was read and found right in itself.
 pub(super) struct Declared {
@@ -36,16 +36,15 @@ impl Declared {
         let Some(path) = &self.lock_path else {
             return Lock::parse(shipped::LOCK).map(Some).context("cannot use the lock file that ships");
         };
-        match std::fs::read_to_string(path) {
-            Err(error) if error.kind() == std::io::ErrorKind::NotFound => Ok(None),
-            read => {
-                let text = read.with_context(|| format!("cannot read `{}`", path.display()))?;
-                Lock::parse(&text).map(Some).map_err(|error| {
-                    let message = format!("`{}` cannot be used: {error}: {}", path.display(), error.0);
-                    UsageError::new(message, "take back the one that was agreed upon, from version control").into()
-                })
-            }
+        const WAY_OUT: &str = "take back the one that was agreed upon, from version control";
+        if std::fs::metadata(path).is_err_and(|error| error.kind() == std::io::ErrorKind::NotFound) {
+            return Ok(None);
         }
+        let text = read(path).map_err(|error| UsageError::new(error.message, WAY_OUT))?;
+        Lock::parse(&text).map(Some).map_err(|error| {
+            let message = format!("`{}` cannot be used: {error}: {}", path.display(), error.0);
+            UsageError::new(message, WAY_OUT).into()
+        })
     }
 }
 

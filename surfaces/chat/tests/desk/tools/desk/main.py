@@ -30,7 +30,8 @@ elif action == "get-item":
         print(json.dumps({"progress": n, "total": 3}), file=sys.stderr, flush=True)
     answer = {"text": f"the text of {given['item-id']}"}
 elif action == "update-item":
-    answer = {"version": f"{given['item-id']}-v2"}
+    # An odd item breaks what the manifest promises.
+    answer = {"version": 5 if given["item-id"] == "odd" else f"{given['item-id']}-v2"}
 elif action in ("get-odd", "update-odd"):
     answer = json.loads(given["what"])
 elif action == "wait-long":
