@@ -29,7 +29,7 @@ const STDERR_TAIL_BYTES: usize = 2_000;
 /// What became of the question.
 pub(crate) enum Asked {
     /// At least one list: a server of two eras is asked in both, since each of its clients sees but one of them.
-    Received(Lists),
+    Received(Box<Lists>),
     Failed(ClientError),
     Interrupted,
 }
@@ -80,12 +80,12 @@ async fn both(transport: &Transport, limits: &ClientLimits, eras: Eras) -> Asked
         Err(error) => return Asked::Failed(error),
     };
     if eras != Eras::Either || first.era != Era::Modern {
-        return Asked::Received(Lists { first, legacy: None });
+        return Asked::Received(Box::new(Lists { first, legacy: None }));
     }
     match receive(transport, limits, Eras::Only(Era::Legacy)).await {
-        Ok(legacy) => Asked::Received(Lists { first, legacy: Some(legacy) }),
+        Ok(legacy) => Asked::Received(Box::new(Lists { first, legacy: Some(legacy) })),
         // It says no: it is a server of the modern era alone.
-        Err(ClientError::Refused { .. }) => Asked::Received(Lists { first, legacy: None }),
+        Err(ClientError::Refused { .. }) => Asked::Received(Box::new(Lists { first, legacy: None })),
         Err(error) => Asked::Failed(error),
     }
 }

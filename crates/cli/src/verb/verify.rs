@@ -22,7 +22,7 @@ const MOST_BYTES: u64 = 16 * 1024 * 1024;
 pub(crate) fn verify(environment: &Environment, options: &VerifyOptions) -> anyhow::Result<Code> {
     let published = published(options)?;
     let Lists { first, legacy } = match ask(&options.server, environment)? {
-        Asked::Received(lists) => lists,
+        Asked::Received(lists) => *lists,
         Asked::Failed(error) => {
             if options.json {
                 print_json(&failure_value(&error), true)?;
