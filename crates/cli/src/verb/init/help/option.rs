@@ -175,7 +175,11 @@ pub(super) fn is_metavar(word: &str) -> bool {
         word.starts_with(|c: char| c.is_ascii_uppercase())
             && word.chars().all(|c| c.is_ascii_uppercase() || c.is_ascii_digit() || "_-.:/|()".contains(c))
     };
-    word.starts_with(['<', '{', '[']) || shouts(word.trim_end_matches('.')) || LOWER.contains(&word)
+    // `K=V`, `key=value`, `path/to`: no option, and no word of a description's first column.
+    let is_part = |part: &str| part.starts_with(char::is_alphanumeric);
+    let joined =
+        |word: &str| word.split_once(['=', '/']).is_some_and(|(before, after)| is_part(before) && is_part(after));
+    word.starts_with(['<', '{', '[']) || shouts(word.trim_end_matches('.')) || LOWER.contains(&word) || joined(word)
 }
 
 /// Takes type and choices from what stands for a value.
@@ -309,4 +313,19 @@ fn tokens(text: &str) -> Vec<String> {
     }
     tokens.retain(|token| !token.is_empty());
     tokens
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_joins_two_words_stands_for_a_value() {
+        for word in ["K=V", "KEY=VALUE", "key=val", "path/to", "HOST:PORT", "<file>"] {
+            assert!(is_metavar(word), "{word}");
+        }
+        for word in ["--env", "set", "=", "/", "a", "and/"] {
+            assert!(!is_metavar(word), "{word}");
+        }
+    }
 }
