@@ -3,6 +3,7 @@
 //! Owns the verbs, the settings and the exit codes; decides nothing that a library decides. Start at [`options`] for
 //! what can be typed and at [`verb`] for what happens then.
 
+mod advice;
 mod arguments;
 mod catalog;
 mod connect;
@@ -28,7 +29,16 @@ fn main() -> ExitCode {
     if words.next().is_some_and(|word| word == "builtin") {
         return verb::builtin::run(&words.collect::<Vec<OsString>>(), &environment);
     }
-    let options = options::Options::parse();
+    let options = match options::Options::try_parse() {
+        Ok(options) => options,
+        Err(error) => match verb::run::misplaced(&error) {
+            Some(error) => {
+                verb::say_error(&error.into());
+                return exit::Code::Usage.into();
+            }
+            None => error.exit(),
+        },
+    };
     match verb::dispatch(options, environment) {
         Ok(code) => code.into(),
         // Whoever read the output has had enough of it.

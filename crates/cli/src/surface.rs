@@ -62,10 +62,13 @@ impl Declared {
     /// The same, where there must be one.
     pub(crate) fn require(named: Option<&Path>, settings: &Settings, folder: &Path) -> Result<Declared, UsageError> {
         Declared::find(named, settings, folder)?.ok_or_else(|| {
+            // Where it will be found.
+            let place = settings.catalogs.first().map_or_else(|| PathBuf::from(FILE), |catalog| catalog.join(FILE));
             UsageError::new(
                 format!("no catalog folder has a `{FILE}`, which declares what chat clients see"),
                 format!(
-                    "draft one with `gatelatch contract init TOOL.ACTION… --out {FILE}`, or name it with --surface"
+                    "draft one with `gatelatch contract init TOOL.ACTION… --out {}`, or name it with --surface",
+                    place.display()
                 ),
             )
         })

@@ -13,7 +13,7 @@ mod init;
 mod operator;
 mod pin;
 mod reference;
-mod run;
+pub(crate) mod run;
 mod serving;
 mod verify;
 
@@ -37,6 +37,7 @@ use gatelatch_runner::host::Host;
 use gatelatch_runner::runner::Runner;
 use serde_json::Value;
 
+use crate::advice;
 use crate::catalog::Served;
 use crate::exit::{Code, UsageError};
 use crate::options::{Options, Place, Verb};
@@ -49,6 +50,7 @@ pub(crate) const RECORD: &str = "gatelatch::record";
 /// Runs one verb.
 pub(crate) fn dispatch(options: Options, environment: Environment) -> anyhow::Result<Code> {
     let place = options.place;
+    advice::remember(&place);
     match options.verb {
         Verb::Operator { list: true } => operator::list(),
         Verb::Operator { list: false } => operator::serve(&place, environment),
@@ -94,7 +96,7 @@ pub(crate) fn is_closed_output(error: &anyhow::Error) -> bool {
 
 /// A line on standard error. A closed standard error is no reason to fail.
 pub(crate) fn say(line: &str) {
-    let _ = writeln!(std::io::stderr(), "{line}");
+    let _ = writeln!(std::io::stderr(), "{}", advice::with_place(line));
 }
 
 /// A line on standard output; `Err` when nobody reads it any more.
@@ -103,6 +105,11 @@ pub(crate) fn print(line: &str) -> std::io::Result<()> {
     out.write_all(line.as_bytes())?;
     out.write_all(b"\n")?;
     out.flush()
+}
+
+/// Advice on standard output, its commands as they have to be typed.
+pub(crate) fn print_advice(line: &str) -> std::io::Result<()> {
+    print(&advice::with_place(line))
 }
 
 /// A JSON value on standard output: indented for people, on one line for programs.

@@ -197,7 +197,10 @@ fn with_nothing_to_serve_the_server_does_not_start_and_says_why() {
     let bench = Bench::new();
     bench.write("mine/tools/notes/tool.yaml", NOTES);
     let (code, _, err) = bench.run(&["--catalog", "mine", "chat"]);
-    assert!(code == 2 && err.contains("gatelatch contract init"), "{code}: {err}");
+    assert!(
+        code == 2 && err.contains("gatelatch --catalog mine contract init TOOL.ACTION… --out mine/chat_surface.yaml`"),
+        "{code}: {err}"
+    );
     let (code, out, _) = bench.run(&["--catalog", "mine", "check"]);
     assert!(code == 0 && !out.contains("chat surface"), "{out}");
     let (code, _, err) = bench.run(&["--catalog", "mine", "chat", "--surface", "nope.yaml"]);

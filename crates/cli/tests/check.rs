@@ -47,7 +47,10 @@ fn without_fix_nothing_is_written_and_what_could_be_is_counted() {
     let bench = bench(&manifest);
     let (code, out, _) = bench.run(&FIX[..3]);
     assert_eq!((code, text(&bench, TOOL)), (1, manifest));
-    assert!(out.ends_with("`gatelatch check --fix` mends it, and what comes to light by that\n"), "{out}");
+    assert!(
+        out.ends_with("`gatelatch --catalog mine check --fix` mends it, and what comes to light by that\n"),
+        "{out}"
+    );
 }
 
 #[test]
@@ -68,7 +71,7 @@ commands:
     let notes = bench(manifest);
     let (code, out, _) = notes.run(&FIX[..3]);
     let last = out.lines().last().unwrap();
-    assert!(code == 1 && last.starts_with("`gatelatch check --fix` mends "), "{out}");
+    assert!(code == 1 && last.starts_with("`gatelatch --catalog mine check --fix` mends "), "{out}");
     assert!(last.ends_with(" of these, and what comes to light by that; the other 2 are yours to mend"), "{out}");
     let (code, out, _) = notes.run(&FIX);
     let left = text(&notes, TOOL);
@@ -118,7 +121,7 @@ mine/tools/notes/tool.yaml:11:13: warning[M190]: `effect: reversible` is ignored
     assert_eq!(report["findings"][1]["line"], 11, "{out}");
     assert_eq!(report["ignored_declarations"].as_array().unwrap().len(), 2, "{out}");
     let (_, out, _) = bench.run(&["--catalog", "mine", "doctor"]);
-    assert!(out.contains("2 warnings (see `gatelatch check`)"), "{out}");
+    assert!(out.contains("2 warnings (see `gatelatch --catalog mine check`)"), "{out}");
 }
 
 #[test]

@@ -163,7 +163,7 @@ fn a_file_that_is_there_is_written_over_only_when_asked() {
 fn a_first_lock_is_allowed_and_a_second_changes_nothing() {
     let bench = bench();
     let (code, _, err) = contract(&bench, &["diff"]);
-    assert!(code == 2 && err.contains("has no lock file") && err.contains("gatelatch contract lock"), "{err}");
+    assert!(code == 2 && err.contains("has no lock file") && err.contains("gatelatch --catalog mine contract lock"), "{err}");
     let (code, out, err) = contract(&bench, &["lock"]);
     assert_eq!(code, 0, "{err}");
     assert!(out.starts_with("locked mine/chat_surface.yaml as 1.2.0: 1 tool, digest "), "{out}");
@@ -300,7 +300,7 @@ fn a_kind_of_change_is_explained_without_a_declaration_and_a_wrong_name_is_answe
     assert_eq!(code, 0, "{err}");
     assert!(out.starts_with("field-new-in-closed: major\n") && out.contains("because a client"), "{out}");
     let (code, _, err) = contract(&bench, &["explain", "desk_list"]);
-    assert!(code == 2 && err.contains("gatelatch contract init"), "{err}");
+    assert!(code == 2 && err.contains("gatelatch --catalog mine contract init"), "{err}");
     bench.write(SURFACE, DECLARATION);
     let (code, _, err) = contract(&bench, &["explain", "desk_lst"]);
     assert!(code == 2 && err.contains("did you mean `desk_list`?"), "{err}");

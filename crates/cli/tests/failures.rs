@@ -108,7 +108,8 @@ fn an_author_is_told_which_line_would_change_the_verdict() {
     let (code, _, err) = bench.run(&["--catalog", "mine", "run", "other"]);
     assert_eq!(code, 5);
     assert!(
-        err.contains("  help: `gatelatch check` tells all that is wrong") && !err.contains("tell the human"),
+        err.contains("  help: `gatelatch --catalog mine check` tells all that is wrong")
+            && !err.contains("tell the human"),
         "{err}"
     );
 }
@@ -137,4 +138,35 @@ fn an_answer_that_is_not_yes_runs_nothing_and_says_so() {
     let bench = bench.set("OUTBOX_DIR", &outbox);
     let (code, told) = terminal::talk(&bench, &["yes"], &[&SEND[..], &["--confirm"]].concat());
     assert_eq!((code, outbox.exists()), (0, true), "{told}");
+}
+
+#[test]
+fn an_argument_that_is_typed_as_an_option_or_a_word_is_told_how_it_is_written_without_its_value() {
+    let bench = Bench::new();
+    for (typed, written) in [
+        (&["--max-results", "s3cret"][..], "`--arg max-results=VALUE`"),
+        (&["--max-results=s3cret"], "`--arg max-results=VALUE`"),
+        (&["max-results=s3cret"], "`--arg max-results=VALUE`"),
+        (&["s3cret"], "`--arg NAME=VALUE`"),
+    ] {
+        let (code, _, err) = bench.run(&[&["run", "outbox", "list-messages"][..], typed].concat());
+        assert_eq!(code, 2, "{err}");
+        assert!(err.contains(written) && !err.contains("s3cret"), "{err}");
+    }
+    let (code, _, err) = bench.run(&["list", "--limit"]);
+    assert!(code == 2 && err.contains("unexpected argument"), "{err}");
+}
+
+#[test]
+fn advice_names_the_catalog_that_the_command_was_given() {
+    let bench = Bench::new();
+    bench.write("mine/tools/bad/tool.yaml", "name: bad\n");
+    bench.write("mine/tools/bad/main.py", "");
+    let (_, out, err) = bench.run(&["--catalog", "mine", "list"]);
+    assert!(
+        out.contains("`gatelatch --catalog mine check`") && err.contains("`gatelatch --catalog mine check`"),
+        "{out}{err}"
+    );
+    let (_, _, err) = bench.run(&["--catalog", "mine", "run", "bad"]);
+    assert!(err.contains("`gatelatch --catalog mine check`"), "{err}");
 }

@@ -19,7 +19,7 @@ use serde_json::{Map, Value, json};
 use tokio_util::sync::CancellationToken;
 
 use crate::link::{LinkedCall, LinkedTool};
-use crate::refusal::{HIDDEN, Wording};
+use crate::refusal::Wording;
 
 /// What the front is called in the record.
 const FRONT: &str = "chat";
@@ -77,7 +77,7 @@ impl Operation<'_> {
         });
         let keep = usize::try_from(self.tool.manifest.result.max_bytes).ok();
         let answer = self.call(call, args.clone(), steps, keep).await;
-        let wording = Wording { tool: &self.tool.published.name, call, names };
+        let wording = Wording { tool: &self.tool.published.name, call, names, later_step: None };
         self.given(answer, &wording, &args)
     }
 
@@ -173,8 +173,8 @@ impl Operation<'_> {
         }
         // A later step may need any part of it.
         let answer = self.call(call, args.clone(), self.listener(place), None).await;
-        let given = self.given(answer, &Wording { tool: &self.tool.published.name, call, names }, &args);
-        given.map_err(|failure| if run.done.is_empty() { failure } else { refused(step, failure) })
+        let later_step = (!run.done.is_empty()).then_some(step.id.as_str());
+        self.given(answer, &Wording { tool: &self.tool.published.name, call, names, later_step }, &args)
     }
 
     /// Whether a call may go without an argument for which there is no value.
@@ -287,18 +287,6 @@ fn is_empty(value: &Value) -> bool {
         Value::String(text) => text.is_empty(),
         Value::Null | Value::Bool(_) | Value::Number(_) => false,
     }
-}
-
-/// A failure of a step that others ran before: what it was called with need not be the caller's, and something has been
-/// started, so that it is no wrong call.
-fn refused(step: &StepManifest, mut failure: Failure) -> Failure {
-    if failure.told.get("error").is_some_and(|error| error == "bad_arguments") {
-        let message = failure.told.get("message").and_then(Value::as_str).unwrap_or_default();
-        let message = message.replace(HIDDEN, "a value from an earlier step");
-        failure.told.insert("error".to_owned(), "step_refused".into());
-        failure.told.insert("message".to_owned(), format!("step `{}` did not start: {message}", step.id).into());
-    }
-    failure
 }
 
 fn failure(error: &str, message: String) -> Failure {

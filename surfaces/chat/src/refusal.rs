@@ -11,7 +11,9 @@ use serde_json::{Map, Value, json};
 use crate::link::LinkedCall;
 
 /// What stands for an argument of the operation that is not published.
-pub(crate) const HIDDEN: &str = "a value that this server sets";
+const HIDDEN: &str = "a value that this server sets";
+/// The same in a step that others ran before.
+const PASSED_ON: &str = "a value from an earlier step";
 
 /// The names of one call: what the operation calls its arguments, and what the caller calls them.
 pub(crate) struct Wording<'t> {
@@ -21,6 +23,9 @@ pub(crate) struct Wording<'t> {
     pub(crate) call: &'t LinkedCall,
     /// An argument of the operation, and the published one that it gets its value from.
     pub(crate) names: Vec<(&'t str, &'t str)>,
+    /// The step's id, where it is one that others ran before: what it was called with need not be the caller's then, and
+    /// something has been started, so that it is no wrong call.
+    pub(crate) later_step: Option<&'t str>,
 }
 
 impl Wording<'_> {
@@ -37,8 +42,12 @@ impl Wording<'_> {
                 object(json!({ "error": "denied", "message": message }))
             }
             (Status::Usage, "bad_arguments") => {
-                let message = format!("`{}`: {}", self.tool, self.faults(catalog, args));
-                object(json!({ "error": error, "message": message }))
+                let faults = self.faults(catalog, args);
+                let (error, faults) = match self.later_step {
+                    Some(step) => ("step_refused", format!("step `{step}` did not start: {faults}")),
+                    None => ("bad_arguments", faults),
+                };
+                object(json!({ "error": error, "message": format!("`{}`: {faults}", self.tool) }))
             }
             (Status::Usage, "input_too_large")
             | (Status::Failed | Status::TimedOut | Status::Cancelled | Status::Done, _) => {
@@ -65,11 +74,12 @@ impl Wording<'_> {
     fn fault(&self, fault: &ArgumentFault) -> String {
         let own = format!("`{}` ", fault.argument);
         let rest = fault.message.strip_prefix(&own).unwrap_or("does not fit");
+        let hidden = if self.later_step.is_some() { PASSED_ON } else { HIDDEN };
         match (self.published(&fault.argument), fault.rule) {
             // Every name was the declaration's: the manifest has changed.
-            (_, ArgumentRule::Unknown) => format!("{HIDDEN} is not known any more"),
+            (_, ArgumentRule::Unknown) => format!("{hidden} is not known any more"),
             (Some(published), _) => format!("`{published}` {rest}"),
-            (None, _) => format!("{HIDDEN} {rest}"),
+            (None, _) => format!("{hidden} {rest}"),
         }
     }
 
@@ -191,7 +201,7 @@ mod tests {
 
     fn failure(status: Status, value: Value) -> Value {
         let (call, names) = (call(), vec![("path", "file"), ("max-results", "max_results")]);
-        let wording = Wording { tool: "xlsx_read_sheet", call: &call, names };
+        let wording = Wording { tool: "xlsx_read_sheet", call: &call, names, later_step: None };
         Value::Object(wording.failure(Answer::failure(status, value), &Catalog::default(), &Map::new()))
     }
 

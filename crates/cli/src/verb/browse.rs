@@ -7,7 +7,7 @@ use serde_json::Value;
 
 use crate::exit::Code;
 use crate::options::ShownKind;
-use crate::verb::{Road, print, print_answer, say};
+use crate::verb::{Road, print, print_advice, print_answer, say};
 
 /// Every entry in a table, then what is not ready and what is broken, with the place.
 pub(crate) fn list(road: &Road, as_json: bool) -> anyhow::Result<Code> {
@@ -49,7 +49,7 @@ pub(crate) fn list(road: &Road, as_json: bool) -> anyhow::Result<Code> {
         }
     }
     if !road.bridge.broken().is_empty() {
-        print("broken (see `gatelatch check`)")?;
+        print_advice("broken (see `gatelatch check`)")?;
         for broken in road.bridge.broken() {
             print(&format!("  {:<20} {}", broken.name, broken.why))?;
         }
@@ -103,7 +103,7 @@ fn show_entry(road: &Road, entry: &Entry, action: Option<&str>) -> anyhow::Resul
                 let name = action.name.as_deref().unwrap_or_default();
                 print(&format!("\n  {:<20} {}", mark(road, entry, name), action.description))?;
             }
-            print(&format!("\n`gatelatch show {name} ACTION` shows an action's arguments"))?;
+            print_advice(&format!("\n`gatelatch show {name} ACTION` shows an action's arguments"))?;
         }
         _ => {
             if let Some(action) = entry.action(action) {

@@ -19,7 +19,7 @@ use crate::exit::Code;
 use crate::options::Place;
 use crate::settings::{self, Environment, Settings};
 use crate::surface::Declared;
-use crate::verb::{broken, load_catalog, print, print_json, say, working_folder};
+use crate::verb::{broken, load_catalog, print, print_advice, print_json, say, working_folder};
 
 use mend::Mended;
 
@@ -112,10 +112,10 @@ fn print_mendable(fix: bool, mendable: usize, found: usize) -> anyhow::Result<()
         many => format!("; the other {many} are yours to mend"),
     };
     match (fix, mendable, found) {
-        (false, 1.., 1) => Ok(print("`gatelatch check --fix` mends it, and what comes to light by that")?),
+        (false, 1.., 1) => Ok(print_advice("`gatelatch check --fix` mends it, and what comes to light by that")?),
         (false, 1.., _) => {
             let told = format!("`gatelatch check --fix` mends {mendable} of these, and what comes to light by that");
-            Ok(print(&format!("{told}{others}"))?)
+            Ok(print_advice(&format!("{told}{others}"))?)
         }
         (true, _, 1) => Ok(print("what is certain is mended; this one is yours")?),
         (true, _, _) => Ok(print("what is certain is mended; these are yours")?),

@@ -24,7 +24,9 @@ use crate::connect::{self, Change, Client, ConnectError, ConnectRequest, Plan, S
 use crate::exit::Code;
 use crate::options::Place;
 use crate::settings::{self, Environment, Settings};
-use crate::verb::{absolute, cache_folder, load_catalog, print, print_json, state_folder, working_folder};
+use crate::verb::{
+    absolute, cache_folder, load_catalog, print, print_advice, print_json, state_folder, working_folder,
+};
 
 /// How long a program may take to tell its version.
 const PATIENCE: Duration = Duration::from_secs(5);
@@ -124,7 +126,7 @@ impl Report {
         } else {
             for Finding { level, area, what, mend } in &self.findings {
                 let mend = if mend.is_empty() { String::new() } else { format!(" ({mend})") };
-                print(&format!("{:<4} {area}: {what}{mend}", level.as_str()))?;
+                print_advice(&format!("{:<4} {area}: {what}{mend}", level.as_str()))?;
             }
             print(&format!("{failures} to mend, {warnings} to look at"))?;
         }

@@ -13,7 +13,7 @@ use serde_json::Value;
 use tokio_util::sync::CancellationToken;
 
 use crate::arguments;
-use crate::exit::Code;
+use crate::exit::{Code, UsageError};
 use crate::options::CallOptions;
 use crate::verb::{
     Question, Road, print_answer, print_answer_to, say,
@@ -24,6 +24,28 @@ use crate::verb::{
 pub(crate) enum Target {
     Tool(String),
     Agent(String),
+}
+
+/// An argument of the action that was typed as an option or a word of `run` or `agent`, where that is what clap refused. Its
+/// value is not told.
+pub(crate) fn misplaced(error: &clap::Error) -> Option<UsageError> {
+    use clap::error::{ContextKind, ContextValue, ErrorKind};
+    let text = |kind| match error.get(kind) {
+        Some(ContextValue::String(text)) => Some(text.clone()),
+        Some(ContextValue::StyledStr(text)) => Some(text.to_string()),
+        _ => None,
+    };
+    let usage = text(ContextKind::Usage)?;
+    let verb = ["run", "agent"].into_iter().find(|verb| usage.contains(&format!(" {verb} ")))?;
+    let typed = text(ContextKind::InvalidArg).filter(|_| error.kind() == ErrorKind::UnknownArgument)?;
+    let name = typed.split_once('=').map_or(typed.as_str(), |(name, _)| name);
+    let is_name = name.starts_with('-') || typed.contains('=');
+    let written = if is_name { name.trim_start_matches('-') } else { "NAME" };
+    let told = if is_name { format!("`{name}`") } else { "what follows the action".to_owned() };
+    Some(UsageError::new(
+        format!("`gatelatch {verb}` does not take {told}"),
+        format!("an argument of the action is written `--arg {written}=VALUE`, after the action's name"),
+    ))
 }
 
 /// Runs, or with `--dry-run` plans, one call.
@@ -85,6 +107,6 @@ fn agreed(refused: &Answer, args: &Value) -> Result<(), Question> {
     let _ = write!(std::io::stderr(), "Run it? Type yes: ");
     let _ = std::io::stderr().flush();
     let mut line = String::new();
-    let yes = std::io::stdin().lock().read_line(&mut line).is_ok() && line.trim() == "yes";
+    let yes = std::io::stdin().lock().read_line(&mut line).is_ok() && line.trim().eq_ignore_ascii_case("yes");
     if yes { Ok(()) } else { Err(Question::NotAgreed) }
 }
