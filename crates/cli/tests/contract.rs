@@ -163,7 +163,10 @@ fn a_file_that_is_there_is_written_over_only_when_asked() {
 fn a_first_lock_is_allowed_and_a_second_changes_nothing() {
     let bench = bench();
     let (code, _, err) = contract(&bench, &["diff"]);
-    assert!(code == 2 && err.contains("has no lock file") && err.contains("gatelatch --catalog mine contract lock"), "{err}");
+    assert!(
+        code == 2 && err.contains("has no lock file") && err.contains("gatelatch --catalog mine contract lock"),
+        "{err}"
+    );
     let (code, out, err) = contract(&bench, &["lock"]);
     assert_eq!(code, 0, "{err}");
     assert!(out.starts_with("locked mine/chat_surface.yaml as 1.2.0: 1 tool, digest "), "{out}");
