@@ -2,7 +2,8 @@
 //!
 //! An agent's child gets four more, so that it can call tools through the same gate: `GATELATCH_BIN`, the program to
 //! call; `GATELATCH_CATALOG`, where the host has one, so that both see the same catalog; `GATELATCH_USES`, to which its
-//! calls are held; and `GATELATCH_DENY_IRREVERSIBLE=1`, since nobody sits in front of an agent's inner calls. Start at `environment`.
+//! calls are held; and `GATELATCH_DENY_IRREVERSIBLE=1`, since nobody sits in front of an agent's inner calls. Start at
+//! `environment`; whoever else starts a program passes on what [`is_passed`] lets through.
 
 use std::collections::BTreeMap;
 
@@ -21,6 +22,15 @@ const BASE: [&str; 5] = ["PATH", "HOME", "LANG", "TZ", "TMPDIR"];
 const WINDOWS: [&str; 8] =
     ["SYSTEMROOT", "SYSTEMDRIVE", "PATHEXT", "COMSPEC", "TEMP", "TMP", "USERPROFILE", "LOCALAPPDATA"];
 
+/// Whether every child gets this variable of the host's, whatever its manifest says.
+pub fn is_passed(name: &str) -> bool {
+    BASE.contains(&name)
+        || name.starts_with("LC_")
+        // The run around us: `spawn` adds the child's own to it.
+        || name == RUN_VARIABLE
+        || (cfg!(windows) && WINDOWS.contains(&name.to_ascii_uppercase().as_str()))
+}
+
 /// Names and values of the child's environment.
 pub(crate) fn environment(
     host: &Host,
@@ -31,7 +41,7 @@ pub(crate) fn environment(
     let mut environment: BTreeMap<String, String> = host
         .environment
         .iter()
-        .filter(|(name, _)| is_base(name) || action.env.contains(name))
+        .filter(|(name, _)| is_passed(name) || action.env.contains(name))
         .map(|(name, value)| (name.clone(), value.clone()))
         .collect();
     for (name, secret) in loan.variables() {
@@ -47,12 +57,4 @@ pub(crate) fn environment(
         environment.insert("GATELATCH_DENY_IRREVERSIBLE".to_owned(), "1".to_owned());
     }
     environment
-}
-
-fn is_base(name: &str) -> bool {
-    BASE.contains(&name)
-        || name.starts_with("LC_")
-        // The run around us: `spawn` adds the child's own to it.
-        || name == RUN_VARIABLE
-        || (cfg!(windows) && WINDOWS.contains(&name.to_ascii_uppercase().as_str()))
 }

@@ -12,7 +12,8 @@ use std::path::Path;
 use std::time::Duration;
 
 use anyhow::Context;
-use gatelatch_spawn::child::{Launch, RUN_VARIABLE};
+use gatelatch_runner::environment::is_passed;
+use gatelatch_spawn::child::Launch;
 use gatelatch_spawn::session::Session;
 use serde_json::{Value, json};
 use tokio_util::sync::CancellationToken;
@@ -52,22 +53,7 @@ pub(crate) fn demo(environment: &Environment, yes: bool, as_json: bool) -> anyho
 
 /// The operator server, as a client starts it, kept away from everything of the user's.
 fn launch(environment: &Environment, folder: &Path) -> anyhow::Result<Launch> {
-    const PASSED: [&str; 13] = [
-        "PATH",
-        "HOME",
-        "LANG",
-        "TZ",
-        "TMPDIR",
-        "SYSTEMROOT",
-        "SYSTEMDRIVE",
-        "PATHEXT",
-        "COMSPEC",
-        "TEMP",
-        "TMP",
-        "USERPROFILE",
-        RUN_VARIABLE,
-    ];
-    let passed = environment.variables.iter().filter(|(name, _)| PASSED.contains(&name.as_str()));
+    let passed = environment.variables.iter().filter(|(name, _)| is_passed(name));
     let mut env: Vec<(OsString, OsString)> = passed.map(|(name, value)| (name.into(), value.into())).collect();
     env.push(("OUTBOX_DIR".into(), folder.join("outbox").into()));
     env.push(("GATELATCH_CACHE".into(), folder.join("cache").into()));

@@ -13,6 +13,7 @@ use gatelatch_gate::declaration;
 use gatelatch_manifest::diagnostic::Severity;
 use gatelatch_registry::catalog::{Catalog, Entry, Runtime};
 use gatelatch_registry::load::Loaded;
+use gatelatch_runner::environment::is_passed;
 use gatelatch_runner::host::Host;
 use gatelatch_runner::readiness::{NotReady, readiness};
 use gatelatch_secrets::secret::SHORTEST;
@@ -311,8 +312,7 @@ fn on_path(host: &Host, name: &str) -> Option<PathBuf> {
 
 /// What `PROGRAM --version` says; `None` when it does not start or fails.
 fn version(host: &Host, program: &Path) -> anyhow::Result<Option<String>> {
-    let passed = ["PATH", "HOME", "LANG", "SYSTEMROOT", "USERPROFILE", "LOCALAPPDATA", "TMPDIR", "TEMP"];
-    let env = host.environment.iter().filter(|(name, _)| passed.contains(&name.as_str()));
+    let env = host.environment.iter().filter(|(name, _)| is_passed(name));
     let launch = Launch {
         program: program.to_owned(),
         args: vec!["--version".into()],

@@ -8,7 +8,8 @@ use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
 use anyhow::Context;
-use gatelatch_spawn::child::{Ending, Launch, Listeners, RUN_VARIABLE, run};
+use gatelatch_runner::environment::is_passed;
+use gatelatch_spawn::child::{Ending, Launch, Listeners, run};
 use tokio_util::sync::CancellationToken;
 
 use crate::settings::Environment;
@@ -87,22 +88,6 @@ fn cause(error: &dyn std::error::Error) -> String {
 
 /// What every program gets, and what keeps its answer plain and wide.
 fn variables(environment: &Environment) -> Vec<(OsString, OsString)> {
-    const PASSED: [&str; 14] = [
-        "PATH",
-        "HOME",
-        "LANG",
-        "TZ",
-        "TMPDIR",
-        "SYSTEMROOT",
-        "SYSTEMDRIVE",
-        "PATHEXT",
-        "COMSPEC",
-        "TEMP",
-        "TMP",
-        "USERPROFILE",
-        "LOCALAPPDATA",
-        RUN_VARIABLE,
-    ];
     const SET: [(&str, &str); 7] = [
         ("COLUMNS", "200"),
         ("TERM", "dumb"),
@@ -113,8 +98,7 @@ fn variables(environment: &Environment) -> Vec<(OsString, OsString)> {
         // Asking leaves nothing beside the author's script.
         ("PYTHONDONTWRITEBYTECODE", "1"),
     ];
-    let passed =
-        environment.variables.iter().filter(|(name, _)| PASSED.contains(&name.as_str()) || name.starts_with("LC_"));
+    let passed = environment.variables.iter().filter(|(name, _)| is_passed(name));
     let passed = passed.map(|(name, value)| (name.into(), value.into()));
     passed.chain(SET.iter().map(|(name, value)| (name.into(), value.into()))).collect()
 }
