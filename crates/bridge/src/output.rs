@@ -91,24 +91,7 @@ mod tests {
     }
 
     fn nameless() -> ActionManifest {
-        ActionManifest {
-            name: None,
-            description: String::new(),
-            effect: None,
-            because: None,
-            approval: false,
-            args: Vec::new(),
-            output: None,
-            examples: Vec::new(),
-            triggers: Vec::new(),
-            limits: Default::default(),
-            cwd: None,
-            env: Vec::new(),
-            idempotent: false,
-            open_world: false,
-            narrow_with: Vec::new(),
-            position: Default::default(),
-        }
+        ActionManifest::new(None, "")
     }
 
     #[test]

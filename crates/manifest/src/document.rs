@@ -154,6 +154,30 @@ pub struct ActionManifest {
     pub position: Position,
 }
 
+impl ActionManifest {
+    /// What a manifest says that gives the action a name (`None` for the nameless one), a description and nothing else.
+    pub fn new(name: Option<&str>, description: &str) -> ActionManifest {
+        ActionManifest {
+            name: name.map(str::to_owned),
+            description: description.to_owned(),
+            effect: None,
+            because: None,
+            approval: false,
+            args: Vec::new(),
+            output: None,
+            examples: Vec::new(),
+            triggers: Vec::new(),
+            limits: Limits::default(),
+            cwd: None,
+            env: Vec::new(),
+            idempotent: false,
+            open_world: true,
+            narrow_with: Vec::new(),
+            position: Position::default(),
+        }
+    }
+}
+
 /// The types that an argument can have.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize)]
 #[serde(rename_all = "lowercase")]
@@ -264,6 +288,29 @@ pub struct ArgumentManifest {
     pub negatable: bool,
     /// Where it stands.
     pub position: Position,
+}
+
+impl ArgumentManifest {
+    /// What a manifest says that gives the argument a name, a type and nothing else: an optional one.
+    pub fn new(name: &str, kind: ArgumentType) -> ArgumentManifest {
+        ArgumentManifest {
+            name: name.to_owned(),
+            kind,
+            required: false,
+            description: String::new(),
+            default: None,
+            choices: Vec::new(),
+            minimum: None,
+            maximum: None,
+            pattern: None,
+            items: None,
+            repeat: None,
+            positional: false,
+            allow_dash: false,
+            negatable: false,
+            position: Position::default(),
+        }
+    }
 }
 
 /// What a result looks like.

@@ -344,27 +344,10 @@ fn cut(text: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::diagnostic::Position;
     use serde_json::json;
 
     fn argument(kind: ArgumentType) -> ArgumentManifest {
-        ArgumentManifest {
-            name: "a".to_owned(),
-            kind,
-            required: false,
-            description: String::new(),
-            default: None,
-            choices: Vec::new(),
-            minimum: None,
-            maximum: None,
-            pattern: None,
-            items: None,
-            repeat: None,
-            positional: false,
-            allow_dash: false,
-            negatable: false,
-            position: Position::default(),
-        }
+        ArgumentManifest::new("a", kind)
     }
 
     fn rules(argument: &ArgumentManifest, value: Value) -> Vec<MisfitRule> {

@@ -148,28 +148,12 @@ fn text(value: &Value) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use gatelatch_registry::catalog::{ArgumentType, Limits};
+    use gatelatch_registry::catalog::ArgumentType;
     use proptest::prelude::*;
     use serde_json::json;
 
     fn argument(name: &str, kind: ArgumentType) -> ArgumentManifest {
-        ArgumentManifest {
-            name: name.to_owned(),
-            kind,
-            required: false,
-            description: String::new(),
-            default: None,
-            choices: Vec::new(),
-            minimum: None,
-            maximum: None,
-            pattern: None,
-            items: None,
-            repeat: None,
-            positional: false,
-            allow_dash: false,
-            negatable: false,
-            position: Default::default(),
-        }
+        ArgumentManifest::new(name, kind)
     }
 
     fn positional(name: &str, allow_dash: bool) -> ArgumentManifest {
@@ -177,24 +161,7 @@ mod tests {
     }
 
     fn action(args: Vec<ArgumentManifest>) -> ActionManifest {
-        ActionManifest {
-            name: Some("do-it".to_owned()),
-            description: String::new(),
-            effect: None,
-            because: None,
-            approval: false,
-            args,
-            output: None,
-            examples: Vec::new(),
-            triggers: Vec::new(),
-            limits: Limits::default(),
-            cwd: None,
-            env: Vec::new(),
-            idempotent: false,
-            open_world: false,
-            narrow_with: Vec::new(),
-            position: Default::default(),
-        }
+        ActionManifest { args, ..ActionManifest::new(Some("do-it"), "") }
     }
 
     fn check(args: Vec<ArgumentManifest>, values: Value, expected: Result<&[&str], ArgvError>) {

@@ -198,24 +198,8 @@ mod tests {
     }
 
     fn action(max_output_bytes: u64) -> ActionManifest {
-        ActionManifest {
-            name: None,
-            description: String::new(),
-            effect: None,
-            because: None,
-            approval: false,
-            args: Vec::new(),
-            output: None,
-            examples: Vec::new(),
-            triggers: Vec::new(),
-            limits: Limits { max_output_bytes, ..Limits::default() },
-            cwd: None,
-            env: Vec::new(),
-            idempotent: false,
-            open_world: false,
-            narrow_with: Vec::new(),
-            position: Default::default(),
-        }
+        let limits = Limits { max_output_bytes, ..Limits::default() };
+        ActionManifest { limits, ..ActionManifest::new(None, "") }
     }
 
     fn loan(secret: &str) -> Loan {

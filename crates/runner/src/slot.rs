@@ -58,24 +58,8 @@ mod tests {
     use std::task::{Context, Poll, Waker};
 
     fn action(name: &str, max_concurrent: u32) -> ActionManifest {
-        ActionManifest {
-            name: Some(name.to_owned()),
-            description: String::new(),
-            effect: None,
-            because: None,
-            approval: false,
-            args: Vec::new(),
-            output: None,
-            examples: Vec::new(),
-            triggers: Vec::new(),
-            limits: Limits { max_concurrent, ..Limits::default() },
-            cwd: None,
-            env: Vec::new(),
-            idempotent: false,
-            open_world: false,
-            narrow_with: Vec::new(),
-            position: Default::default(),
-        }
+        let limits = Limits { max_concurrent, ..Limits::default() };
+        ActionManifest { limits, ..ActionManifest::new(Some(name), "") }
     }
 
     /// `alone` may run once, `twice` twice, and the entry twice in all.

@@ -5,7 +5,7 @@
 
 use gatelatch_manifest::surface::{SurfaceArgumentManifest, SurfaceToolManifest};
 use gatelatch_registry::arguments::{ArgumentFault, ArgumentRule, Arguments};
-use gatelatch_registry::catalog::{ActionManifest, ArgumentManifest, Limits};
+use gatelatch_registry::catalog::{ActionManifest, ArgumentManifest};
 use serde_json::{Map, Value, json};
 
 /// The arguments of one published tool.
@@ -89,29 +89,17 @@ fn concerned(schema: &Map<String, Value>, faults: &[ArgumentFault]) -> Value {
 
 fn as_action(tool: &SurfaceToolManifest) -> ActionManifest {
     ActionManifest {
-        name: Some(tool.name.clone()),
-        description: tool.description.clone(),
-        effect: None,
-        because: None,
-        approval: false,
         args: tool.args.iter().map(as_argument).collect(),
-        output: None,
-        examples: Vec::new(),
-        triggers: Vec::new(),
-        limits: Limits::default(),
-        cwd: None,
-        env: Vec::new(),
         idempotent: tool.idempotent,
         open_world: tool.open_world,
-        narrow_with: Vec::new(),
         position: tool.position,
+        ..ActionManifest::new(Some(&tool.name), &tool.description)
     }
 }
 
 fn as_argument(arg: &SurfaceArgumentManifest) -> ArgumentManifest {
+    // How a program gets it is the manifest's matter.
     ArgumentManifest {
-        name: arg.name.clone(),
-        kind: arg.kind,
         required: arg.required,
         description: arg.description.clone(),
         default: arg.default.clone(),
@@ -120,11 +108,7 @@ fn as_argument(arg: &SurfaceArgumentManifest) -> ArgumentManifest {
         maximum: arg.maximum.clone(),
         pattern: arg.pattern.clone(),
         items: arg.items.clone(),
-        // How a program gets it is the manifest's matter.
-        repeat: None,
-        positional: false,
-        allow_dash: false,
-        negatable: false,
         position: arg.position,
+        ..ArgumentManifest::new(&arg.name, arg.kind)
     }
 }

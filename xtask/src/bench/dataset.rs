@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use gatelatch_manifest::diagnostic::Position;
 use gatelatch_registry::catalog::{
-    ActionManifest, ArgumentManifest, ArgumentType, Catalog, Entry, EntryManifest, Kind, Limits, Origin, Runtime,
+    ActionManifest, ArgumentManifest, ArgumentType, Catalog, Entry, EntryManifest, Kind, Origin, Runtime,
 };
 use serde_json::{Value, json};
 
@@ -138,24 +138,7 @@ impl Score {
 
 fn action(value: &Value) -> ActionManifest {
     let args = value.get("args").and_then(Value::as_array).into_iter().flatten().map(argument).collect();
-    ActionManifest {
-        name: Some(text_of(value, "name").to_owned()),
-        description: text_of(value, "description").to_owned(),
-        effect: None,
-        because: None,
-        approval: false,
-        args,
-        output: None,
-        examples: Vec::new(),
-        triggers: Vec::new(),
-        limits: Limits::default(),
-        cwd: None,
-        env: Vec::new(),
-        idempotent: false,
-        open_world: true,
-        narrow_with: Vec::new(),
-        position: Position::default(),
-    }
+    ActionManifest { args, ..ActionManifest::new(Some(text_of(value, "name")), text_of(value, "description")) }
 }
 
 fn argument(value: &Value) -> ArgumentManifest {
@@ -168,21 +151,9 @@ fn argument(value: &Value) -> ArgumentManifest {
         _ => ArgumentType::String,
     };
     ArgumentManifest {
-        name: text_of(value, "name").to_owned(),
-        kind,
         required: value.get("required").and_then(Value::as_bool).unwrap_or(false),
         description: text_of(value, "description").to_owned(),
-        default: None,
-        choices: Vec::new(),
-        minimum: None,
-        maximum: None,
-        pattern: None,
-        items: None,
-        repeat: None,
-        positional: false,
-        allow_dash: false,
-        negatable: false,
-        position: Position::default(),
+        ..ArgumentManifest::new(text_of(value, "name"), kind)
     }
 }
 

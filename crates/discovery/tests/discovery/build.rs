@@ -7,7 +7,7 @@ use gatelatch_discovery::ladder::{Request, View, capabilities};
 use gatelatch_manifest::diagnostic::Position;
 use gatelatch_registry::catalog::{
     ActionManifest, ArgumentManifest, ArgumentType, Catalog, Effect, Entry, EntryManifest, ExampleManifest, Kind,
-    Limits, Origin, OutputManifest, Runtime, Skill, SkillManifest,
+    Origin, OutputManifest, Runtime, Skill, SkillManifest,
 };
 use serde_json::{Map, Value};
 
@@ -36,45 +36,12 @@ pub(crate) fn skill(name: &str, description: &str) -> Skill {
 
 /// An action, read-only.
 pub(crate) fn action(name: &str, description: &str) -> ActionManifest {
-    ActionManifest {
-        name: Some(name.to_owned()),
-        description: description.to_owned(),
-        effect: Some(Effect::ReadOnly),
-        because: None,
-        approval: false,
-        args: Vec::new(),
-        output: None,
-        examples: Vec::new(),
-        triggers: Vec::new(),
-        limits: Limits::default(),
-        cwd: None,
-        env: Vec::new(),
-        idempotent: false,
-        open_world: true,
-        narrow_with: Vec::new(),
-        position: Position::default(),
-    }
+    ActionManifest { effect: Some(Effect::ReadOnly), ..ActionManifest::new(Some(name), description) }
 }
 
 /// An optional argument.
 pub(crate) fn arg(name: &str, kind: ArgumentType, description: &str) -> ArgumentManifest {
-    ArgumentManifest {
-        name: name.to_owned(),
-        kind,
-        required: false,
-        description: description.to_owned(),
-        default: None,
-        choices: Vec::new(),
-        minimum: None,
-        maximum: None,
-        pattern: None,
-        items: None,
-        repeat: None,
-        positional: false,
-        allow_dash: false,
-        negatable: false,
-        position: Position::default(),
-    }
+    ArgumentManifest { description: description.to_owned(), ..ArgumentManifest::new(name, kind) }
 }
 
 /// What builds an entry step by step.

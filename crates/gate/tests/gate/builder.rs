@@ -8,7 +8,7 @@ use gatelatch_gate::call::Call;
 use gatelatch_manifest::diagnostic::Position;
 use gatelatch_registry::arguments::Arguments;
 use gatelatch_registry::catalog::{
-    ActionManifest, Catalog, Effect, Entry, EntryManifest, Kind, Limits, Origin, Runtime, UseManifest,
+    ActionManifest, Catalog, Effect, Entry, EntryManifest, Kind, Origin, Runtime, UseManifest,
 };
 use serde_json::json;
 
@@ -45,24 +45,7 @@ fn entry(kind: Kind, name: &str, actions: Vec<ActionManifest>, uses: &[&str]) ->
 
 /// An action; `None` is the nameless one.
 pub(crate) fn action(name: Option<&str>) -> ActionManifest {
-    ActionManifest {
-        name: name.map(str::to_owned),
-        description: "A test's own.".to_owned(),
-        effect: None,
-        because: None,
-        approval: false,
-        args: Vec::new(),
-        output: None,
-        examples: Vec::new(),
-        triggers: Vec::new(),
-        limits: Limits::default(),
-        cwd: None,
-        env: Vec::new(),
-        idempotent: false,
-        open_world: true,
-        narrow_with: Vec::new(),
-        position: Position::default(),
-    }
+    ActionManifest::new(name, "A test's own.")
 }
 
 /// An action that declares its effect.
