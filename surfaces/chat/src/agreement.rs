@@ -17,6 +17,8 @@ pub(crate) struct Contradiction {
     pub(crate) at: String,
     /// What one side says and the other does not, to be read after the place.
     pub(crate) what: String,
+    /// What to write in the declaration there, if the other side is right.
+    pub(crate) instead: String,
 }
 
 /// How deep schemas are compared.
@@ -47,7 +49,8 @@ impl Comparison {
         let (given, wanted) = (given.resolved(), wanted.resolved());
         let (may_be, must_be) = (given.types(), wanted.types());
         if may_be != Types::ANY && !may_be.within(must_be) {
-            return Some(self.told(format!("may be {may_be}, and the declaration allows {must_be}")));
+            let instead = format!("allow {may_be} there in the declared `output_schema`");
+            return Some(self.told(format!("may be {may_be}, and the declaration allows {must_be}"), instead));
         }
         let (Some(gives), Some(wants)) = (given.keywords(), wanted.keywords()) else { return None };
         self.values(gives, wants)
@@ -60,15 +63,16 @@ impl Comparison {
             })
     }
 
-    fn told(&self, what: String) -> Contradiction {
-        Contradiction { at: self.at.clone(), what }
+    fn told(&self, what: String, instead: String) -> Contradiction {
+        Contradiction { at: self.at.clone(), what, instead }
     }
 
     /// A value that one side lists and the other does not.
     fn values(&self, gives: &Map<String, Value>, wants: &Map<String, Value>) -> Option<Contradiction> {
         let (given, wanted) = (listed(gives)?, listed(wants)?);
         let odd = given.iter().find(|value| !wanted.iter().any(|allowed| equal(allowed, value)))?;
-        Some(self.told(format!("may be `{odd}`, which the declaration does not list")))
+        let instead = format!("add `{odd}` to the values that the declared `output_schema` lists there");
+        Some(self.told(format!("may be `{odd}`, which the declaration does not list"), instead))
     }
 
     /// A bound that both sides set, and one tighter.
@@ -76,7 +80,11 @@ impl Comparison {
         BOUNDS.iter().find_map(|bound| {
             let (given, wanted) = (number(gives, bound.keyword)?, number(wants, bound.keyword)?);
             let looser = if bound.is_least { less(given, wanted) } else { less(wanted, given) };
-            looser.then(|| self.told(format!("has `{}: {given}`, and the declaration `{wanted}`", bound.keyword)))
+            let keyword = bound.keyword;
+            looser.then(|| {
+                let instead = format!("write `{keyword}: {given}` there in the declared `output_schema`");
+                self.told(format!("has `{keyword}: {given}`, and the declaration has `{keyword}: {wanted}`"), instead)
+            })
         })
     }
 
@@ -87,11 +95,14 @@ impl Comparison {
         }
         let required = wants.get("required").and_then(Value::as_array);
         for name in required.into_iter().flatten().filter_map(Value::as_str) {
-            match given.member(name) {
-                Some(part) if part.always => {}
-                Some(_) => return Some(self.below(name, |below| below.told("need not be there".to_owned()))),
-                None => return Some(self.below(name, |below| below.told("is not there".to_owned()))),
-            }
+            let what = match given.member(name) {
+                Some(part) if part.always => continue,
+                Some(_) => "may be missing",
+                None => "is not there",
+            };
+            let what = format!("{what}, and the declaration requires it");
+            let instead = format!("take `{name}` out of `required` in the declared `output_schema`");
+            return Some(self.below(name, |below| below.told(what, instead)));
         }
         for (name, schema) in wants.get("properties").and_then(Value::as_object).into_iter().flatten() {
             let Some(part) = given.member(name) else { continue };
@@ -106,7 +117,9 @@ impl Comparison {
             wants.get("additionalProperties") == Some(&Value::Bool(false)) && !wants.contains_key("patternProperties");
         let unlisted = |name: &&str| wants.get("properties").is_none_or(|known| known.get(name).is_none());
         let extra = given.names().into_iter().find(|name| is_closed && unlisted(name))?;
-        Some(self.told(format!("may have a member `{extra}`, and the declaration allows no others than its own")))
+        let instead = format!("declare `{extra}` too, or leave out `additionalProperties: false`");
+        let what = format!("may have a member `{extra}`, and the declaration allows no others than its own");
+        Some(self.told(what, instead))
     }
 
     fn items(&mut self, given: Shape<'_>, wanted: Shape<'_>, depth: u8) -> Option<Contradiction> {
@@ -234,8 +247,9 @@ mod tests {
         let given = json!({ "type": "object", "properties": { "a": {}, "b": {} }, "required": ["a"] });
         let wanted = |names: &[&str]| json!({ "type": "object", "required": names });
         assert_eq!(told(given.clone(), wanted(&["a"])), None);
-        assert_eq!(told(given.clone(), wanted(&["a", "b"])), Some(("/b".to_owned(), "need not be there".to_owned())));
-        assert_eq!(told(given, wanted(&["c"])), Some(("/c".to_owned(), "is not there".to_owned())));
+        let requires = |at: &str, what: &str| Some((at.to_owned(), format!("{what}, and the declaration requires it")));
+        assert_eq!(told(given.clone(), wanted(&["a", "b"])), requires("/b", "may be missing"));
+        assert_eq!(told(given, wanted(&["c"])), requires("/c", "is not there"));
     }
 
     #[test]

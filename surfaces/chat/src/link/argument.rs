@@ -82,14 +82,15 @@ impl Linking<'_> {
                 takes.kind.as_str(),
                 place(to, takes)
             );
-            return self.add(&rule::SURFACE_TYPE, at, message, None);
+            let help = format!("write `type: {}`", takes.kind.as_str());
+            return self.add(&rule::SURFACE_TYPE, at, message, Some(help));
         }
         if let Some(default) = &arg.default {
-            self.check_value(to, takes, "the default of", default, at);
+            self.check_value(to, takes, &format!("the default of {} for", quoted(&arg.name)), default, at);
         }
-        if let Some(why) = wider(arg, takes) {
-            let message = format!("{} {why}{}", quoted(&arg.name), place(to, takes));
-            self.add(&rule::SURFACE_WIDER, at, message, None);
+        if let Some(Wider { what, instead }) = wider(arg, takes, &of(to, takes)) {
+            let message = format!("{} {what}{}", quoted(&arg.name), place(to, takes));
+            self.add(&rule::SURFACE_WIDER, at, message, Some(instead));
         }
     }
 
@@ -118,44 +119,80 @@ impl Linking<'_> {
             self.add(&rule::SURFACE_POINTER, at, message, Some(help));
         } else if !may_be.within(taken) {
             let message = format!("{from} may be {may_be}, and {} takes {taken}{}", of(to, takes), place(to, takes));
-            self.add(&rule::SURFACE_TYPE, at, message, None);
+            let help = format!("name a place that holds {taken}, or mend the manifest that is wrong");
+            self.add(&rule::SURFACE_TYPE, at, message, Some(help));
         }
     }
 }
 
-/// What a published argument takes and the operation's argument does not, to be read after its name.
-fn wider(arg: &SurfaceArgumentManifest, takes: &ArgumentManifest) -> Option<String> {
+/// How long a schema may be that is shown in advice.
+const MOST_OF_ADVICE: usize = 200;
+
+/// That a published argument takes what the operation's argument does not.
+struct Wider {
+    /// How, to be read after its name.
+    what: String,
+    /// What to write in the declaration.
+    instead: String,
+}
+
+/// How a published argument takes more than `taker`, the operation's argument, does.
+fn wider(arg: &SurfaceArgumentManifest, takes: &ArgumentManifest, taker: &str) -> Option<Wider> {
+    let told = |what: String, instead: String| Some(Wider { what, instead });
+    let listed =
+        |choices: &[Value]| choices.iter().take(8).map(|choice| quoted(&shown(choice))).collect::<Vec<_>>().join(", ");
     if !arg.choices.is_empty() {
         let odd = arg.choices.iter().find_map(|choice| fit(takes, choice).err().map(|misfits| (choice, misfits)));
         let (choice, misfits) = odd?;
-        let why = misfits.first().map(|misfit| misfit.message.as_str()).unwrap_or_default();
-        return Some(format!("lists {}, and `{}` {why}", quoted(&shown(choice)), takes.name));
+        let (choice, why) = (quoted(&shown(choice)), misfits.first().map_or("", |misfit| misfit.message.as_str()));
+        return told(format!("lists {choice}, and {taker} {why}"), format!("take {choice} out of its `enum`"));
     }
     if !takes.choices.is_empty() {
-        let choices: Vec<String> = takes.choices.iter().take(8).map(|choice| quoted(&shown(choice))).collect();
-        return Some(format!("takes any {}, and `{}` only {}", arg.kind.as_str(), takes.name, choices.join(", ")));
+        let only = listed(&takes.choices);
+        let kind = arg.kind.as_str();
+        return told(
+            format!("takes any {kind}, and {taker} takes only {only}"),
+            format!("give it an `enum` with these, or some of them: {only}"),
+        );
     }
     let bounds = [
-        ("minimum", &arg.minimum, &takes.minimum, less as fn(&_, &_) -> bool),
-        ("maximum", &arg.maximum, &takes.maximum, |arg, takes| less(takes, arg)),
+        ("minimum", "more", &arg.minimum, &takes.minimum, less as fn(&_, &_) -> bool),
+        ("maximum", "less", &arg.maximum, &takes.maximum, |arg, takes| less(takes, arg)),
     ];
-    for (keyword, published, bound, exceeds) in bounds {
+    for (keyword, narrower, published, bound, exceeds) in bounds {
         let Some(bound) = bound else { continue };
-        match published {
-            None => return Some(format!("has no `{keyword}`, and `{}` has `{keyword}: {bound}`", takes.name)),
-            Some(own) if exceeds(own, bound) => {
-                return Some(format!("has `{keyword}: {own}`, and `{}` has `{keyword}: {bound}`", takes.name));
-            }
-            Some(_) => {}
-        }
+        let has = match published {
+            None => format!("has no `{keyword}`"),
+            Some(own) if exceeds(own, bound) => format!("has `{keyword}: {own}`"),
+            Some(_) => continue,
+        };
+        return told(
+            format!("{has}, and {taker} has `{keyword}: {bound}`"),
+            format!("write `{keyword}: {bound}`, or {narrower}"),
+        );
     }
     if let Some(pattern) = takes.pattern.as_ref().filter(|pattern| arg.pattern.as_ref() != Some(pattern)) {
+        let has = arg
+            .pattern
+            .as_ref()
+            .map_or_else(|| "has no `pattern`".to_owned(), |own| format!("has the pattern {}", quoted(own)));
         let pattern = quoted(pattern);
-        return Some(format!("does not have the pattern {pattern} of `{}`", takes.name));
+        return told(
+            format!("{has}, and {taker} takes only what matches {pattern}"),
+            format!("write just that pattern, {pattern}: whether another is narrower cannot be told"),
+        );
     }
     let items = takes.items.as_ref()?;
-    let is_shown = arg.items.as_ref().is_some_and(|own| is_narrower(own, items));
-    (!is_shown).then(|| format!("has `items` that cannot be shown to fit those of `{}`", takes.name))
+    let has = match &arg.items {
+        Some(own) if is_narrower(own, items) => return None,
+        Some(_) => "has `items` that cannot be shown to fit",
+        None => "has no `items` that fit",
+    };
+    let instead = match items.to_string() {
+        long if long.len() > MOST_OF_ADVICE => "repeat the `items` of the manifest, or narrower ones".to_owned(),
+        short => format!("write `items: {short}`, or narrower ones"),
+    };
+    told(format!("{has} those of {taker}"), instead)
 }
 
 fn types(name: &str) -> Types {

@@ -86,7 +86,10 @@ impl<'a> Linking<'a> {
             None => {
                 let of_kind = self.catalog.entries().iter().filter(|known| known.manifest.kind == *kind);
                 let near = nearest(entry, of_kind.map(|known| known.manifest.name.as_str()));
-                near.map(|near| format!("did you mean `{near}`?"))
+                Some(near.map_or_else(
+                    || "mend the name, or name the catalog that has it: `--catalog DIR`".to_owned(),
+                    |near| format!("did you mean `{near}`?"),
+                ))
             }
         };
         self.add(&rule::SURFACE_ENTRY, *position, format!("the catalog has no {what}"), help);

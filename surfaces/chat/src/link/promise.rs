@@ -3,6 +3,7 @@
 
 use gatelatch_bridge::cut::CUT_KEY;
 use gatelatch_manifest::diagnostic::{Position, quoted};
+use gatelatch_manifest::nearest::nearest;
 use gatelatch_manifest::rule;
 use gatelatch_registry::catalog::Effect;
 use serde_json::Value;
@@ -21,18 +22,20 @@ impl Linking<'_> {
         }
         let is_harmless = of.action.idempotent || of.ruling.effect == Effect::ReadOnly;
         let claims = [
-            (self.tool.idempotent && !is_harmless, "idempotent: true", "calling it twice equals calling it once"),
-            (!self.tool.open_world && of.action.open_world, "open_world: false", "it stays on this machine"),
+            (self.tool.idempotent && !is_harmless, "idempotent", true, "calling it twice equals calling it once"),
+            (!self.tool.open_world && of.action.open_world, "open_world", false, "it stays on this machine"),
         ];
-        for (is_too_much, claim, meaning) in claims {
+        for (is_too_much, key, value, meaning) in claims {
             if is_too_much {
                 let message = format!(
-                    "{} claims `{claim}`, and the manifest of `{}` does not say that {meaning} ({})",
+                    "{} claims `{key}: {value}`, and the manifest of `{}` does not say that {meaning} ({})",
                     quoted(&self.tool.name),
                     of.name(),
                     of.own_place()
                 );
-                self.add(&rule::SURFACE_CLAIM, at, message, None);
+                let help =
+                    format!("declare `{key}: {}`, or write `{key}: {value}` in the manifest if that is so", !value);
+                self.add(&rule::SURFACE_CLAIM, at, message, Some(help));
             }
         }
     }
@@ -70,13 +73,19 @@ impl Linking<'_> {
                 let mut targets = passed.iter().filter(|(published, _)| published == name).map(|(_, target)| *target);
                 targets.any(|target| of.action.narrow_with.iter().any(|known| known == target))
             });
-            if !narrows && let Some((of, _)) = calls.first() {
+            if !narrows && let Some((of, passed)) = calls.first() {
                 let message = format!(
-                    "{} stands in `narrow_with`, and the manifest names no such argument there ({})",
+                    "{} stands in `narrow_with` of {}, and the manifest of `{}` does not say that it makes a result \
+                     smaller ({})",
                     quoted(name),
+                    quoted(&self.tool.name),
+                    of.name(),
                     of.own_place()
                 );
-                self.add(&rule::SURFACE_NARROWING, self.tool.position, message, None);
+                let target = passed.iter().find(|(published, _)| published == name).map_or(name.as_str(), |(_, t)| *t);
+                let help =
+                    format!("take it out, or add {} to `narrow_with` in the manifest if that is so", quoted(target));
+                self.add(&rule::SURFACE_NARROWING, self.tool.position, message, Some(help));
             }
         }
     }
@@ -89,11 +98,21 @@ impl Linking<'_> {
         let at = self.tool.output_schema_position;
         if let Some(found) = contradiction(given, wanted) {
             let message = format!("{} of `{}` {} ({})", place(&found.at), of.name(), found.what, of.own_place());
-            self.add(&rule::SURFACE_OUTPUT, at, message, None);
+            let help = format!("{}; or mend the manifest's output schema where it is wrong", found.instead);
+            self.add(&rule::SURFACE_OUTPUT, at, message, Some(help));
         }
         for name in unknown_members(given, wanted).into_iter().filter(|name| name != CUT_KEY) {
-            let message = format!("the result of `{}` has no member {} ({})", of.name(), quoted(&name), of.own_place());
-            self.add(&rule::SURFACE_MEMBER, at, message, None);
+            let message = format!(
+                "the declared `output_schema` has a member {}, and the result of `{}` has none of that name ({})",
+                quoted(&name),
+                of.name(),
+                of.own_place()
+            );
+            let help = match nearest(&name, given.names()) {
+                Some(near) => format!("did you mean `{near}`?"),
+                None => "take it out, or add it to the manifest's output schema if the result has it".to_owned(),
+            };
+            self.add(&rule::SURFACE_MEMBER, at, message, Some(help));
         }
     }
 }

@@ -102,11 +102,22 @@ impl<'a> Linking<'a> {
                 near.map(|near| format!("did you mean `{near}`?")),
             ),
             Err(Stray::NotInto { at, types }) => {
-                (format!("{} of `{name}` is {types}, and {} goes into it ({own})", place(&at), quoted(pointer)), None)
+                let is_list = types.without(Types::NULL) == Types::ARRAY;
+                let help = if is_list {
+                    format!("name an item by its number, such as {}", quoted(&format!("{at}/0")))
+                } else {
+                    format!("there is nothing in it: end the pointer at {}", quoted(&at))
+                };
+                let message = format!(
+                    "{} of `{name}` is of type {types}, and {} leads into it ({own})",
+                    place(&at),
+                    quoted(pointer)
+                );
+                (message, Some(help))
             }
             Err(Stray::Untold { at }) => (
                 format!(
-                    "the output schema of `{name}` does not say what is in {}, which {} goes into ({own})",
+                    "the output schema of `{name}` does not say what is in {}, and {} leads into it ({own})",
                     place(&at),
                     quoted(pointer)
                 ),
@@ -123,16 +134,22 @@ impl<'a> Linking<'a> {
         let types = part.types();
         let never = match test {
             Test::Missing => None,
-            Test::Empty => (!types.overlap(Types::FILLED)).then(|| "is never empty".to_owned()),
+            Test::Empty => (!types.overlap(Types::FILLED)).then(|| {
+                (
+                    "is never empty".to_owned(),
+                    "ask `equals` of it, or `is: empty` of a text, a list or an object".to_owned(),
+                )
+            }),
             Test::Equals(value) | Test::DiffersFrom(value) => {
                 let wanted = Types::of(value);
-                (!wanted.overlap(types)).then(|| format!("is never {wanted}"))
+                let help = format!("compare it with a value that is {types}");
+                (!wanted.overlap(types)).then(|| (format!("is never {wanted}"), help))
             }
         };
-        if let Some(never) = never {
+        if let Some((never, help)) = never {
             let message =
                 format!("{} of step {} may be {types}, which {never} ({manifest})", place(pointer), quoted(&step.id));
-            self.add(&rule::SURFACE_TYPE, *position, message, None);
+            self.add(&rule::SURFACE_TYPE, *position, message, Some(help));
         }
     }
 
@@ -148,7 +165,9 @@ impl<'a> Linking<'a> {
                 quoted(key),
                 of.own_place()
             );
-            self.add(&rule::SURFACE_REPEAT, step.position, message, None);
+            let help =
+                format!("give one of its arguments the value of {}, or use an action that is idempotent", quoted(key));
+            self.add(&rule::SURFACE_REPEAT, step.position, message, Some(help));
         }
     }
 
@@ -175,10 +194,12 @@ impl<'a> Linking<'a> {
         let declared = wanted.member(name).map(|part| part.shapes).unwrap_or_default();
         let disagrees = |given: Shape<'_>| {
             let found = declared.iter().find_map(|wanted| contradiction(given, *wanted))?;
-            Some(format!("{} {}", quoted(&format!("/{name}{}", found.at)), found.what))
+            let help = format!("{}; or mend the schema that it comes from where that is wrong", found.instead);
+            Some((format!("{} {}", quoted(&format!("/{name}{}", found.at)), found.what), help))
         };
         let found = match source {
-            ValueSource::Fixed(value) => misfit(wanted, name, value),
+            ValueSource::Fixed(value) => misfit(wanted, name, value)
+                .map(|what| (what, "mend the value, or the declared `output_schema`".to_owned())),
             ValueSource::Argument(published) => {
                 self.published(published).and_then(|arg| disagrees(Shape::of(&published::property(arg))))
             }
@@ -186,19 +207,25 @@ impl<'a> Linking<'a> {
                 let Found { part, manifest } = found;
                 if is_required && !part.always {
                     let place = place(at);
-                    return Some(format!(
-                        "{} is required, and {place} of step {} need not be there ({manifest})",
+                    let message = format!(
+                        "{} is required, and {place} of step {} may be missing ({manifest})",
                         quoted(name),
                         quoted(step)
-                    ));
+                    );
+                    let help = format!(
+                        "take {} out of `required` in the declared `output_schema`, or take its value from a place that \
+                         is always there",
+                        quoted(name)
+                    );
+                    return Some((message, help));
                 }
                 // Of several that it may be, each may be what disagrees, or none of them alone.
                 let [given] = part.shapes.as_slice() else { return None };
-                disagrees(*given).map(|what| format!("{what} ({manifest})"))
+                disagrees(*given).map(|(what, help)| (format!("{what} ({manifest})"), help))
             }),
         };
-        if let Some(found) = found {
-            self.add(&rule::SURFACE_OUTPUT, *position, found, None);
+        if let Some((found, help)) = found {
+            self.add(&rule::SURFACE_OUTPUT, *position, found, Some(help));
         }
     }
 }
