@@ -144,6 +144,24 @@ fn a_draft_that_is_asked_for_twice_is_written_once_and_never_sent() {
     assert!(log.contains("front=\"chat\"") && !log.contains("ada@example.org") && !log.contains("minutes-1"), "{log}");
 }
 
+/// Callers never saw a manifest: a step has the declaration's name for them. Whoever runs the server finds the rest.
+#[test]
+fn a_step_that_fails_is_told_by_its_declared_name_and_what_it_called_stands_in_the_log() {
+    let bench = bench();
+    let mut server = bench.serve(&["chat"]);
+    server.initialize();
+    let (failed, told) = server.call("xlsx_overview", json!({ "path": bench.path("p4ssw0rd.xlsx") }));
+    assert!(failed && told["step"] == "list", "{told}");
+    assert_eq!(told["steps"], json!([{ "id": "list", "effect": "read_only", "done": false }]));
+    assert!(!told.to_string().contains("list-sheets"), "{told}");
+    let (_, _, log) = server.end();
+    let line = log.lines().find(|line| line.contains("a call failed")).unwrap_or_else(|| panic!("{log}"));
+    for said in ["tool=\"xlsx_overview\"", "step=\"list\"", "called=\"xlsx.list-sheets\"", "error=\"tool_failed\""] {
+        assert!(line.contains(said), "{said}: {line}");
+    }
+    assert!(!log.contains("p4ssw0rd"), "{log}");
+}
+
 const NOTES: &str = "name: notes\ndescription: Keep notes.\nversion: 0.1.0\nruntime: process\nentrypoint: echo\nopen_world: false\nactions:\n  - name: list-notes\n    description: List them.\n    effect: read_only\n    args:\n      - {name: max-results, type: integer, description: Notes at most}\n  - name: read-note\n    description: Read one.\n    effect: read_only\n";
 
 fn surface(target: &str) -> String {

@@ -72,6 +72,13 @@ pub(crate) struct LinkedCall {
     pub(crate) arguments: Vec<(String, bool)>,
 }
 
+impl LinkedCall {
+    /// `xlsx.read-sheet`, or the entry alone where its action has no name. For the log: no caller knows it.
+    pub(crate) fn name(&self) -> String {
+        self.action.as_ref().map_or_else(|| self.entry.clone(), |action| format!("{}.{action}", self.entry))
+    }
+}
+
 /// Holds a declaration against a catalog; `broken` is what the catalog leaves out.
 pub fn link(declaration: &Declaration<'_>, catalog: &Catalog, broken: &[Broken]) -> Linked {
     let source = Source::new(declaration.file, declaration.text.strip_prefix('\u{feff}').unwrap_or(declaration.text));

@@ -19,7 +19,7 @@ use serde_json::{Map, Value, json};
 use tokio_util::sync::CancellationToken;
 
 use crate::link::{LinkedCall, LinkedTool};
-use crate::refusal::Wording;
+use crate::refusal::{Step, Wording};
 
 /// What the front is called in the record.
 const FRONT: &str = "chat";
@@ -77,7 +77,7 @@ impl Operation<'_> {
         });
         let keep = usize::try_from(self.tool.manifest.result.max_bytes).ok();
         let answer = self.call(call, args.clone(), steps, keep).await;
-        let wording = Wording { tool: &self.tool.published.name, call, names, later_step: None };
+        let wording = Wording { tool: &self.tool.published.name, call, names, step: Step::Only };
         self.given(answer, &wording, &args)
     }
 
@@ -116,6 +116,7 @@ impl Operation<'_> {
             | Status::Failed
             | Status::TimedOut
             | Status::Cancelled => {
+                wording.log(&answer);
                 let shortened = answer.shortened.clone();
                 Err(Failure { told: wording.failure(answer, self.bridge.catalog(), args), shortened })
             }
@@ -133,10 +134,10 @@ impl Operation<'_> {
             self.tell(index, steps.len(), step);
             let given = match self.step(&run, step, call, (index, steps.len())).await {
                 Ok(given) => given,
-                Err(failure) => return Err(run.failed(step, call, failure)),
+                Err(failure) => return Err(run.failed(step, call.effect, failure)),
             };
             let is_last = step.stop_when.as_ref().is_some_and(|condition| holds(condition, &given.value));
-            run.done.push(Done { step, call, value: given.value });
+            run.done.push(Done { step, effect: call.effect, value: given.value });
             if is_last {
                 break;
             }
@@ -173,22 +174,23 @@ impl Operation<'_> {
         }
         // A later step may need any part of it.
         let answer = self.call(call, args.clone(), self.listener(place), None).await;
-        let later_step = (!run.done.is_empty()).then_some(step.id.as_str());
-        self.given(answer, &Wording { tool: &self.tool.published.name, call, names, later_step }, &args)
+        let place = if run.done.is_empty() { Step::First(&step.id) } else { Step::Later(&step.id) };
+        self.given(answer, &Wording { tool: &self.tool.published.name, call, names, step: place }, &args)
     }
 
     /// Whether a call may go without an argument for which there is no value.
     fn check_absent(&self, step: &StepManifest, call: &LinkedCall, binding: &BindingManifest) -> Result<(), Failure> {
         let is_required = call.arguments.iter().any(|(name, required)| *required && *name == binding.name);
-        let lack = match &binding.source {
+        let (lack, from) = match &binding.source {
             ValueSource::Step { step, at } if is_required => {
-                format!("the result of step `{step}` has nothing at `{at}`")
+                (format!("a value that step `{step}` did not find"), format!("{at} of {step}"))
             }
-            ValueSource::Argument(name) if is_required => format!("`{name}` was not given"),
+            ValueSource::Argument(name) if is_required => (format!("`{name}`, which was not given"), name.clone()),
             ValueSource::Argument(_) | ValueSource::Fixed(_) | ValueSource::Step { .. } => return Ok(()),
         };
-        let (tool, id, name) = (&self.tool.published.name, &step.id, &binding.name);
-        Err(failure("missing_value", format!("`{tool}`: step `{id}` needs `{name}`, and {lack}")))
+        let (tool, id) = (&self.tool.published.name, &step.id);
+        tracing::warn!(tool, step = id, called = call.name(), argument = binding.name, from, "a value is missing");
+        Err(failure("missing_value", format!("`{tool}`: step `{id}` needs {lack}")))
     }
 
     /// A value from where its source says; `None` where nothing is there.
@@ -230,7 +232,7 @@ struct Run<'c> {
 
 struct Done<'c> {
     step: &'c StepManifest,
-    call: &'c LinkedCall,
+    effect: Effect,
     value: Value,
 }
 
@@ -242,28 +244,23 @@ impl Run<'_> {
     /// What the steps have done. Of a step that changed something its result is told too: what it made may have to be
     /// undone.
     fn told(&self) -> Vec<Value> {
-        self.done.iter().map(|done| told(done.step, done.call, Some(&done.value))).collect()
+        self.done.iter().map(|done| told(done.step, done.effect, Some(&done.value))).collect()
     }
 
     /// A failure, with what the steps before it have done.
-    fn failed(&self, step: &StepManifest, call: &LinkedCall, mut failure: Failure) -> Failure {
+    fn failed(&self, step: &StepManifest, effect: Effect, mut failure: Failure) -> Failure {
         let mut steps = self.told();
-        steps.push(told(step, call, None));
+        steps.push(told(step, effect, None));
         failure.told.insert("step".to_owned(), step.id.clone().into());
         failure.told.insert("steps".to_owned(), steps.into());
         failure
     }
 }
 
-fn told(step: &StepManifest, call: &LinkedCall, result: Option<&Value>) -> Value {
-    let mut told = json!({ "id": step.id });
-    told[call.kind.as_str()] = call.entry.clone().into();
-    if let Some(action) = &call.action {
-        told["action"] = action.clone().into();
-    }
-    told["effect"] = call.effect.as_str().into();
-    told["done"] = result.is_some().into();
-    if let Some(result) = result.filter(|_| call.effect != Effect::ReadOnly) {
+/// A step as the caller reads of it: by the name that the declaration gives it, and nothing of what it calls.
+fn told(step: &StepManifest, effect: Effect, result: Option<&Value>) -> Value {
+    let mut told = json!({ "id": step.id, "effect": effect.as_str(), "done": result.is_some() });
+    if let Some(result) = result.filter(|_| effect != Effect::ReadOnly) {
         told["result"] = result.clone();
     }
     told

@@ -10,6 +10,8 @@ use serde_json::{Map, Value, json};
 
 use crate::link::LinkedCall;
 
+/// What a caller can do about what is wrong on the server's side.
+const OPERATOR: &str = "tell whoever runs this server; its log says why";
 /// What stands for an argument of the operation that is not published.
 const HIDDEN: &str = "a value that this server sets";
 /// The same in a step that others ran before.
@@ -23,12 +25,36 @@ pub(crate) struct Wording<'t> {
     pub(crate) call: &'t LinkedCall,
     /// An argument of the operation, and the published one that it gets its value from.
     pub(crate) names: Vec<(&'t str, &'t str)>,
-    /// The step's id, where it is one that others ran before: what it was called with need not be the caller's then, and
-    /// something has been started, so that it is no wrong call.
-    pub(crate) later_step: Option<&'t str>,
+    /// Which of the operation's calls it was.
+    pub(crate) step: Step<'t>,
+}
+
+/// Which of an operation's calls one is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Step<'t> {
+    /// There is no other.
+    Only,
+    /// The step of this id, with which the operation begins.
+    First(&'t str),
+    /// The step of this id, before which others ran: what it was called with need not be the caller's, and something has
+    /// been started, so that it is no wrong call.
+    Later(&'t str),
 }
 
 impl Wording<'_> {
+    /// Tells the server's operator what the caller is not told: which operation it was, and why the server could not run
+    /// it. No message holds an argument's value but one about arguments.
+    pub(crate) fn log(&self, answer: &Answer) {
+        let text = |key: &str| answer.value.get(key).and_then(Value::as_str).unwrap_or("-");
+        let step = match self.step {
+            Step::Only => "-",
+            Step::First(id) | Step::Later(id) => id,
+        };
+        let why = if answer.status == Status::Usage { "-" } else { text("message") };
+        let (tool, called, error) = (self.tool, self.call.name(), text("error"));
+        tracing::warn!(tool, step, called, error, why, "a call failed");
+    }
+
     /// The failure that the caller reads: `{error, message, …}`.
     pub(crate) fn failure(&self, answer: Answer, catalog: &Catalog, args: &Map<String, Value>) -> Map<String, Value> {
         let Answer { value, status, .. } = answer;
@@ -43,9 +69,9 @@ impl Wording<'_> {
             }
             (Status::Usage, "bad_arguments") => {
                 let faults = self.faults(catalog, args);
-                let (error, faults) = match self.later_step {
-                    Some(step) => ("step_refused", format!("step `{step}` did not start: {faults}")),
-                    None => ("bad_arguments", faults),
+                let (error, faults) = match self.step {
+                    Step::Later(step) => ("step_refused", format!("step `{step}` did not start: {faults}")),
+                    Step::Only | Step::First(_) => ("bad_arguments", faults),
                 };
                 object(json!({ "error": error, "message": format!("`{}`: {faults}", self.tool) }))
             }
@@ -53,10 +79,10 @@ impl Wording<'_> {
             | (Status::Failed | Status::TimedOut | Status::Cancelled | Status::Done, _) => {
                 self.run_failed(&error, &value)
             }
-            (Status::NotReady, "not_ready") => self.run_failed(&error, &value),
-            // The catalog is not the one that the declaration was held against.
+            // A program or a secret is missing, or the catalog is not the one that the declaration was held against: that is
+            // for whoever runs the server, and its paths and programs are nobody else's business.
             (Status::Usage | Status::NotReady, _) => {
-                let message = format!("`{}` is not available on this server now", self.tool);
+                let message = format!("`{}` is not available on this server now\nhelp: {OPERATOR}", self.tool);
                 object(json!({ "error": "not_ready", "message": message }))
             }
         }
@@ -74,7 +100,7 @@ impl Wording<'_> {
     fn fault(&self, fault: &ArgumentFault) -> String {
         let own = format!("`{}` ", fault.argument);
         let rest = fault.message.strip_prefix(&own).unwrap_or("does not fit");
-        let hidden = if self.later_step.is_some() { PASSED_ON } else { HIDDEN };
+        let hidden = if matches!(self.step, Step::Later(_)) { PASSED_ON } else { HIDDEN };
         match (self.published(&fault.argument), fault.rule) {
             // Every name was the declaration's: the manifest has changed.
             (_, ArgumentRule::Unknown) => format!("{hidden} is not known any more"),
@@ -87,7 +113,13 @@ impl Wording<'_> {
         let message = value.get("message").and_then(Value::as_str).unwrap_or_default();
         let mut told = Map::new();
         told.insert("error".to_owned(), error.into());
-        told.insert("message".to_owned(), format!("`{}`: {}", self.tool, self.own_message(message)).into());
+        let message = match error {
+            // Which program it is and where it lies is told on the log.
+            "cannot_start" => format!("the program behind it could not be started\nhelp: {OPERATOR}"),
+            "killed" => format!("the program behind it was ended before it had a result\nhelp: {OPERATOR}"),
+            _ => self.own_message(message),
+        };
+        told.insert("message".to_owned(), format!("`{}`: {message}", self.tool).into());
         for key in ["exit_code", "head"] {
             if let Some(part) = value.get(key) {
                 told.insert(key.to_owned(), part.clone());
@@ -201,7 +233,7 @@ mod tests {
 
     fn failure(status: Status, value: Value) -> Value {
         let (call, names) = (call(), vec![("path", "file"), ("max-results", "max_results")]);
-        let wording = Wording { tool: "xlsx_read_sheet", call: &call, names, later_step: None };
+        let wording = Wording { tool: "xlsx_read_sheet", call: &call, names, step: Step::Only };
         Value::Object(wording.failure(Answer::failure(status, value), &Catalog::default(), &Map::new()))
     }
 
@@ -254,9 +286,23 @@ mod tests {
         let busy =
             failure(Status::Failed, json!({ "error": "busy", "message": "`xlsx` `read-sheet`: `xlsx` is busy" }));
         assert_eq!(busy["message"], "`xlsx_read_sheet`: `xlsx_read_sheet` is busy");
-        let broken = json!({ "error": "broken", "message": "tool `xlsx` is broken: tools/xlsx/tool.yaml:3:1: …" });
-        let told = failure(Status::NotReady, broken);
-        assert_eq!(told["error"], "not_ready");
-        assert!(!told.to_string().contains("tool.yaml"), "{told}");
+    }
+
+    #[test]
+    fn what_is_wrong_on_the_server_s_side_is_told_without_its_programs_and_paths() {
+        for (status, error, message) in [
+            (Status::NotReady, "broken", "tool `xlsx` is broken: tools/xlsx/tool.yaml:3:1: …"),
+            (
+                Status::NotReady,
+                "not_ready",
+                "`xlsx` `read-sheet`: program `/opt/xlsx` not found on PATH\nhelp: install it",
+            ),
+            (Status::Failed, "cannot_start", "`xlsx` `read-sheet`: cannot unpack a program to `/opt/xlsx`"),
+            (Status::Failed, "killed", "`xlsx` `read-sheet`: the program could not be run: cannot start `/opt/xlsx`"),
+        ] {
+            let told = failure(status, json!({ "error": error, "message": message })).to_string();
+            assert!(!told.contains("/xlsx") && !told.contains("read-sheet"), "{told}");
+            assert!(told.contains("`xlsx_read_sheet`") && told.contains("its log says why"), "{told}");
+        }
     }
 }
