@@ -14,8 +14,8 @@ pub mod lock;
 pub mod pin;
 pub mod published;
 pub mod server_json;
+pub mod shown;
 pub mod verify;
 pub mod version;
 
 mod listing;
-mod shown;

@@ -100,10 +100,11 @@ pub(crate) fn list(entries: Vec<Entry>, digest: &str) -> Result<ToolList, Listin
     Ok(list)
 }
 
-/// The text of a file: the same for the same content, with a line's end at its end.
+/// The text of a file: the same for the same content, with a line's end at its end. A human reviews it, so nothing in it
+/// is hidden.
 pub(crate) fn text(file: &impl Serialize) -> String {
     // It cannot fail: all keys are strings.
     let mut text = serde_json::to_string_pretty(file).unwrap_or_default();
     text.push('\n');
-    text
+    shown::json(&text)
 }

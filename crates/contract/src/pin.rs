@@ -70,6 +70,15 @@ mod tests {
 
     use super::*;
 
+    /// Whoever reviews it sees what the model would read.
+    #[test]
+    fn nothing_in_a_pin_file_hides_and_its_digests_are_those_of_what_was_sent() {
+        let sent = json!([{"name": "a", "description": "It adds.\u{202e}\u{e0041}", "inputSchema": {}}]);
+        let pin = Pin { server: ServerLabel::default(), tools: ToolList::of_array(&sent).unwrap() };
+        assert!(pin.to_text().contains(r"It adds.\u202e\udb40\udc41"), "{}", pin.to_text());
+        assert_eq!(Pin::parse(&pin.to_text()).unwrap(), pin);
+    }
+
     #[test]
     fn a_pin_file_is_read_as_it_was_written_and_is_told_from_a_lock_file() {
         let pin = Pin {

@@ -6,6 +6,7 @@ use std::path::Path;
 use gatelatch_contract::lock::Lock;
 use gatelatch_contract::pin::Pin;
 use gatelatch_contract::published::Published;
+use gatelatch_contract::shown;
 use gatelatch_contract::verify::{Report, Verdict, judge};
 use gatelatch_protocol::era::Era;
 
@@ -13,7 +14,7 @@ use crate::exit::{Code, UsageError};
 use crate::options::VerifyOptions;
 use crate::settings::Environment;
 use crate::verb::asked::{Asked, Lists, ask, failure, failure_value};
-use crate::verb::{print, print_json, say};
+use crate::verb::{print, say};
 
 /// How much of a file is read.
 const MOST_BYTES: u64 = 16 * 1024 * 1024;
@@ -25,7 +26,7 @@ pub(crate) fn verify(environment: &Environment, options: &VerifyOptions) -> anyh
         Asked::Received(lists) => *lists,
         Asked::Failed(error) => {
             if options.json {
-                print_json(&failure_value(&error), true)?;
+                print(&shown::json(&failure_value(&error).to_string()))?;
             } else {
                 say(&failure(&error));
             }
@@ -43,7 +44,7 @@ pub(crate) fn verify(environment: &Environment, options: &VerifyOptions) -> anyh
     if options.json {
         let mut value = report.to_value();
         value["eras"] = eras.iter().map(|era| era_name(*era)).collect();
-        print_json(&value, true)?;
+        print(&shown::json(&value.to_string()))?;
     } else {
         tell(&report, &eras, options)?;
     }
@@ -153,7 +154,8 @@ pub(crate) fn read(path: &Path) -> Result<String, UsageError> {
     String::from_utf8(bytes).map_err(|_| cannot("it is no UTF-8 text".to_owned()))
 }
 
-fn unusable(path: &Path, error: &dyn std::error::Error) -> UsageError {
+/// Why a file cannot be used, with all causes.
+pub(crate) fn unusable(path: &Path, error: &dyn std::error::Error) -> UsageError {
     let mut message = format!("`{}` cannot be used: {error}", path.display());
     let mut cause = error.source();
     while let Some(inner) = cause {

@@ -7,6 +7,7 @@ use std::path::Path;
 use gatelatch_contract::change::ChangeKind;
 use gatelatch_contract::diff::{Change, diff};
 use gatelatch_gate::decision::{Ruling, ruling};
+use gatelatch_manifest::diagnostic::plain;
 use gatelatch_manifest::nearest::nearest;
 use gatelatch_manifest::surface::{
     BindingManifest, ConditionManifest, FixedManifest, OperationManifest, OutputMemberManifest, StepManifest,
@@ -48,7 +49,8 @@ pub(super) fn explain(
 }
 
 fn told(lines: &[String]) -> anyhow::Result<Code> {
-    print(&lines.join("\n"))?;
+    // Declarations, manifests and lock files may be anybody's.
+    print(&plain(&lines.join("\n")))?;
     Ok(Code::Done)
 }
 
