@@ -41,6 +41,7 @@ actions:
     output_schema: {type: object, properties: {things: {type: array}}, required: [things], additionalProperties: false}
     narrow_with: [max-results]
     idempotent: true
+    open_world: false
   - {name: putThing, description: Put a thing there., effect: reversible, args: [{name: what, type: string, required: true}]}
   - {name: burn-things, description: Burn them., effect: irreversible}
 ";
@@ -107,7 +108,7 @@ fn what_the_manifest_lacks_is_told_where_it_is_missing() {
     let bench = bench();
     let (code, out, err) = contract(&bench, &["init", "desk"]);
     assert_eq!(code, 0, "{err}");
-    assert!(out.contains("\n  # missing: desk.putThing changes something"), "{out}");
+    assert!(out.contains("\n  # left out: desk.putThing changes something"), "{out}");
     assert!(out.contains("\n  #  - name: desk_put_thing\n"), "{out}");
     assert!(out.contains("\n  #    # missing: the manifest has no schema of results"), "{out}");
     assert!(err.contains("`desk_put_thing` (desk.putThing) stands as a comment"), "{err}");
@@ -254,6 +255,61 @@ fn a_declaration_that_could_not_be_served_is_neither_locked_nor_digested() {
         assert!(err.contains("mine/chat_surface.yaml:9:") && err.contains("error[M"), "{err}");
     }
     assert!(!bench.path(LOCK).exists());
+}
+
+/// What disagrees with the catalog is left out by the server: a lock of it would promise what nobody serves.
+#[test]
+fn a_declaration_that_disagrees_with_the_catalog_is_neither_compared_locked_nor_digested() {
+    let bench = bench();
+    contract(&bench, &["lock"]);
+    let locked = text(&bench, LOCK);
+    for (old, new, rule) in [
+        ("tool: desk", "tool: dask", "M140"),
+        ("action: list-things", "action: list-thing", "M141"),
+        ("for: max-results", "for: max-result", "M142"),
+        ("minimum: 1,", "minimum: 0,", "M145"),
+        ("action: list-things", "action: burn-things", "M147"),
+    ] {
+        bench.write(SURFACE, &DECLARATION.replacen(old, new, 1));
+        for verb in [&["diff"][..], &["diff", "--json"], &["lock"], &["digest"], &["digest", "--json"]] {
+            let (code, out, err) = contract(&bench, verb);
+            assert_eq!((code, out.as_str()), (2, ""), "{verb:?}: {err}");
+            assert!(err.contains(&format!("error[{rule}]")), "{verb:?}: {err}");
+            assert!(err.contains("`desk_list` of mine/chat_surface.yaml disagrees with the catalog"), "{err}");
+            assert!(err.contains("help: mend the declaration or the manifest"), "{err}");
+        }
+        assert_eq!(text(&bench, LOCK), locked);
+        // What stands behind it can be asked all the same.
+        assert_eq!(contract(&bench, &["explain", "desk_list"]).0, 0);
+    }
+}
+
+#[test]
+fn a_draft_is_locked_only_once_every_line_that_waits_for_a_review_is_gone() {
+    let bench = bench();
+    contract(&bench, &["init", "desk", "--out", SURFACE, "--force"]);
+    let draft = text(&bench, SURFACE);
+    let waiting: Vec<String> = (1..)
+        .zip(draft.lines())
+        .filter(|(_, line)| line.trim_start().starts_with("# review: ") || line.trim_start().starts_with("# missing: "))
+        .map(|(number, line)| format!("{SURFACE}:{number}: {}", line.trim()))
+        .collect();
+    assert!(waiting.len() > 2, "{draft}");
+    let (code, out, err) = contract(&bench, &["lock"]);
+    assert_eq!((code, out.as_str()), (2, ""), "{err}");
+    assert!(err.contains(&format!("{SURFACE} is a draft still: {} lines wait for a review", waiting.len())), "{err}");
+    assert!(waiting.iter().all(|line| err.contains(line)) && err.contains("take the line away"), "{err}");
+    assert!(!bench.path(LOCK).exists());
+    // A comparison and a digest put nothing in force. What is put off, as a comment of its own, is not published.
+    assert_eq!(contract(&bench, &["digest"]).0, 0);
+    let reviewed: Vec<&str> = draft
+        .lines()
+        .filter(|line| !waiting.iter().any(|waits| waits.ends_with(&format!(": {}", line.trim()))))
+        .collect();
+    assert!(reviewed.iter().any(|line| line.contains("# left out: ")), "{draft}");
+    bench.write(SURFACE, &(reviewed.join("\n") + "\n"));
+    let (code, _, err) = contract(&bench, &["lock"]);
+    assert_eq!(code, 0, "{err}");
 }
 
 #[test]

@@ -131,9 +131,19 @@ fn play(bench: &Bench, block: &Block) -> usize {
     0
 }
 
-/// Replaces the lines of a file that begin as a `-` line says; the `+` line stands for that beginning.
+/// Replaces the lines of a file that begin as a `-` line says; the `+` line stands for that beginning. Lines that a block
+/// of `-` lines alone names are taken out.
 fn edit(bench: &Bench, block: &Block, path: &str) {
     let lines: Vec<&str> = block.text.lines().collect();
+    if lines.iter().all(|line| line.starts_with('-')) {
+        let mut text = std::fs::read_to_string(bench.path(path)).unwrap();
+        for line in lines {
+            let line = format!("\n{}\n", &line[1..]);
+            assert_eq!(text.matches(&line).count(), 1, "{}: `{line}` in {path}\n{text}", block.page);
+            text = text.replace(&line, "\n");
+        }
+        return bench.write(path, &text);
+    }
     let [old, new] = lines.as_slice() else { panic!("{}: a diff has one line out and one in", block.page) };
     let (old, new) = (old.strip_prefix('-').unwrap(), new.strip_prefix('+').unwrap());
     let text = std::fs::read_to_string(bench.path(path)).unwrap();

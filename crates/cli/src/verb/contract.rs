@@ -33,9 +33,9 @@ pub(crate) fn run(
 ) -> anyhow::Result<Code> {
     match verb {
         ContractVerb::Init { actions, out, force } => init(place, environment, actions, out.as_deref(), *force),
-        ContractVerb::Diff { json } => lock::diff(&declared::open(place, environment, surface)?, *json),
-        ContractVerb::Lock => lock::lock(&declared::open(place, environment, surface)?),
-        ContractVerb::Digest { json } => lock::digest(&declared::open(place, environment, surface)?, *json),
+        ContractVerb::Diff { json } => lock::diff(&declared::open_agreed(place, environment, surface)?, *json),
+        ContractVerb::Lock => lock::lock(&declared::open_agreed(place, environment, surface)?),
+        ContractVerb::Digest { json } => lock::digest(&declared::open_agreed(place, environment, surface)?, *json),
         ContractVerb::Explain { name } => explain::explain(place, environment, surface, name.as_deref()),
     }
 }
@@ -68,7 +68,7 @@ fn init(
     for finding in read::surface(&shown, text.as_bytes()).findings {
         say(&finding.to_string());
     }
-    say("review every line that says `review` or `missing`; strangers will read these texts");
+    say("review every line that says `review` or `missing` and take it away; strangers will read these texts");
     Ok(Code::Done)
 }
 

@@ -1,7 +1,7 @@
 //! A declaration as the contract sees it: a version, the list that would be published, and the lock file of both.
 //!
-//! Owns that nothing is compared or locked which could not be served. Where a declaration is found is another's business.
-//! Start at [`open`].
+//! Owns that nothing is compared or locked which could not be served. Where a declaration is found is another's business,
+//! and what it must agree on with the catalog the chat surface's. Start at [`open_agreed`].
 
 use std::path::{Path, PathBuf};
 
@@ -12,11 +12,13 @@ use gatelatch_contract::lock::Lock;
 use gatelatch_contract::version::SurfaceVersion;
 use gatelatch_manifest::surface::SurfaceManifest;
 
+use super::draft;
 use crate::exit::UsageError;
 use crate::options::Place;
 use crate::settings::{Environment, Settings};
 use crate::surface;
-use crate::verb::{verify::read, working_folder};
+use crate::verb::verify::{read, unusable};
+use crate::verb::{broken, load_catalog, say, working_folder};
 
 /// A declaration that was read and found right in itself.
 pub(super) struct Declared {
@@ -28,6 +30,8 @@ pub(super) struct Declared {
     pub(super) tools: ToolList,
     /// Where its lock file belongs; nothing for the one that ships.
     pub(super) lock_path: Option<PathBuf>,
+    /// The lines that wait for somebody, each with its number.
+    pub(super) waiting: Vec<(usize, String)>,
 }
 
 impl Declared {
@@ -41,10 +45,7 @@ impl Declared {
             return Ok(None);
         }
         let text = read(path).map_err(|error| UsageError::new(error.message, WAY_OUT))?;
-        Lock::parse(&text).map(Some).map_err(|error| {
-            let message = format!("`{}` cannot be used: {error}: {}", path.display(), error.0);
-            UsageError::new(message, WAY_OUT).into()
-        })
+        Lock::parse(&text).map(Some).map_err(|error| UsageError::new(unusable(path, &error).message, WAY_OUT).into())
     }
 }
 
@@ -52,7 +53,31 @@ impl Declared {
 pub(super) fn open(place: &Place, environment: &Environment, named: Option<&Path>) -> anyhow::Result<Declared> {
     let folder = working_folder()?;
     let settings = Settings::read(place, environment, &folder)?;
+    declared(surface::Declared::require(named, &settings, &folder)?)
+}
+
+/// The same, if the server would serve all of it. What disagrees with the catalog is told on standard error.
+pub(super) fn open_agreed(place: &Place, environment: &Environment, named: Option<&Path>) -> anyhow::Result<Declared> {
+    let folder = working_folder()?;
+    let settings = Settings::read(place, environment, &folder)?;
     let found = surface::Declared::require(named, &settings, &folder)?;
+    found.manifest()?;
+    let loaded = load_catalog(&settings);
+    let linked = found.link(&loaded.catalog, &broken(&loaded.findings));
+    for finding in found.findings.iter().chain(&linked.findings) {
+        say(&finding.to_string());
+    }
+    if linked.left_out.is_empty() {
+        return declared(found);
+    }
+    let names: Vec<String> = linked.left_out.iter().map(|name| format!("`{name}`")).collect();
+    let (names, verb) = (names.join(", "), if names.len() == 1 { "disagrees" } else { "disagree" });
+    let message = format!("{names} of {} {verb} with the catalog and would not be served", found.file);
+    let help = "mend the declaration or the manifest, as is told above; `gatelatch check` tells it again";
+    Err(UsageError::new(message, help).into())
+}
+
+fn declared(found: surface::Declared) -> anyhow::Result<Declared> {
     let manifest = found.manifest()?.clone();
     // The reader lets no other version pass; this crate has the type.
     let version = SurfaceVersion::parse(&manifest.surface_version).map_err(|error| {
@@ -60,5 +85,6 @@ pub(super) fn open(place: &Place, environment: &Environment, named: Option<&Path
         UsageError { message: format!("{}:{}:{}: {error}", found.file, at.line, at.column), help: None }
     })?;
     let tools = ToolList::of_published(&published::tools(&manifest))?;
-    Ok(Declared { lock_path: found.lock_path(), shown: found.file, manifest, version, tools })
+    let waiting = draft::waiting(&found.text);
+    Ok(Declared { lock_path: found.lock_path(), shown: found.file, manifest, version, tools, waiting })
 }

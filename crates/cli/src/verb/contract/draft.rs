@@ -26,6 +26,21 @@ surface_version: 0.1.0
 # server: {name: gatelatch-chat, title: Gatelatch, instructions: What the tools are for.}
 ";
 
+/// How a comment begins that waits for somebody, after its `# `.
+const REVIEW: &str = "review: ";
+/// The same where something is not there yet.
+const MISSING: &str = "missing: ";
+
+/// The lines of a declaration that wait for somebody, each with its number from 1.
+pub(super) fn waiting(text: &str) -> Vec<(usize, String)> {
+    let waits = |line: &str| {
+        let comment = line.trim_start().strip_prefix('#').map(str::trim_start);
+        comment.is_some_and(|comment| comment.starts_with(REVIEW) || comment.starts_with(MISSING))
+    };
+    let lines = (1..).zip(text.lines()).filter(|(_, line)| waits(line));
+    lines.map(|(number, line)| (number, line.trim().to_owned())).collect()
+}
+
 /// An action of the catalog that is to be declared.
 #[derive(Clone, Copy)]
 pub(super) struct Operation<'c> {
@@ -70,7 +85,7 @@ pub(super) fn draft(catalog: &Catalog, operations: &[Operation<'_>]) -> Draft {
             None => tools.push(tool.lines()),
             Some(lack) => {
                 put_off.extend(
-                    yaml::wrapped(&format!("missing: {lack}"), 116).into_iter().map(|line| format!("  # {line}\n")),
+                    yaml::wrapped(&format!("left out: {lack}"), 116).into_iter().map(|line| format!("  # {line}\n")),
                 );
                 let text = yaml::write(&[Line::List("tools", vec![tool.lines()])]);
                 put_off.extend(text.lines().skip(1).map(|line| format!("  #{line}\n")));
@@ -121,7 +136,7 @@ impl Tool<'_, '_> {
         let title = humanised(&folded(action.name.as_deref().unwrap_or(&entry.manifest.name)));
         let mut lines = vec![
             text("name", self.name),
-            comment("review: the title and the description; these words were written for operators".to_owned()),
+            comment(format!("{REVIEW}the title and the description; these words were written for operators")),
             text("title", title.trim_end_matches('.')),
             Line::Prose("description", action.description.clone()),
             text(if entry.manifest.kind == Kind::Agent { "agent" } else { "tool" }, &entry.manifest.name),
@@ -135,14 +150,14 @@ impl Tool<'_, '_> {
         let names = argument_names(action);
         let key = self.key().filter(|_| !self.read_only && !action.idempotent);
         if let Some(key) = key {
-            lines.push(comment(
-                "review: whether this makes a repeated call harmless, so that every call must give it".to_owned(),
-            ));
+            lines.push(comment(format!(
+                "{REVIEW}whether this makes a repeated call harmless, so that every call must give it"
+            )));
             lines.push(Line::Pair("idempotency_argument", published(&names, &key.name).into()));
         }
         if !action.args.is_empty() {
             let what = "names, descriptions and defaults; what chat clients need not know goes, or into `fixed:`";
-            lines.push(comment(format!("review: {what}")));
+            lines.push(comment(format!("{REVIEW}{what}")));
             let is_key = |arg: &ArgumentManifest| key.is_some_and(|key| key.name == arg.name);
             let rows =
                 action.args.iter().map(|arg| row(arg, published(&names, &arg.name), arg.required || is_key(arg)));
@@ -150,7 +165,7 @@ impl Tool<'_, '_> {
         }
         let narrow: Vec<&str> = action.narrow_with.iter().map(|name| published(&names, name)).collect();
         if narrow.is_empty() {
-            lines.push(comment("review: whether an argument makes a result smaller".to_owned()));
+            lines.push(comment(format!("{REVIEW}whether an argument makes a result smaller")));
         }
         let mut result = Map::new();
         result.insert("max_bytes".to_owned(), ResultManifest::MOST_BYTES.into());
@@ -173,12 +188,11 @@ fn output_schema(action: &ActionManifest) -> [Line; 2] {
             } else {
                 String::new()
             };
-            (format!("review: copied from the manifest, descriptions and all{cut}"), schema)
+            (format!("{REVIEW}copied from the manifest, descriptions and all{cut}"), schema)
         }
         Some(OutputManifest::Hint(_)) | None => {
-            let what =
-                "missing: the manifest has no schema of results; say what they hold, so that clients can rely on it";
-            (what.to_owned(), json!({"type": "object"}))
+            let what = "the manifest has no schema of results; say what they hold, so that clients can rely on it";
+            (format!("{MISSING}{what}"), json!({"type": "object"}))
         }
     };
     [Line::Comment(comment), Line::Tree("output_schema", schema)]
@@ -277,6 +291,13 @@ fn folded(name: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn what_waits_for_somebody_is_a_comment_that_says_so_and_nothing_that_is_put_off() {
+        let text = "# A draft: review it.\n# review: who\ntools:\n  - name: a\n    # missing: what\n    # reviewed: yes\n  \
+                    #  - name: b\n  #    # review: this\n";
+        assert_eq!(waiting(text), [(2, "# review: who".to_owned()), (5, "# missing: what".to_owned())]);
+    }
 
     #[test]
     fn a_name_is_folded_word_by_word() {

@@ -6,11 +6,12 @@ use anyhow::Context;
 use gatelatch_contract::diff::Diff;
 use gatelatch_contract::file::write_whole;
 use gatelatch_contract::lock::Lock;
+use gatelatch_contract::shown;
 use serde_json::{Value, json};
 
 use super::declared::Declared;
 use crate::exit::{Code, UsageError};
-use crate::verb::{print, print_json, say};
+use crate::verb::{print, say};
 
 /// Tells what changed since the lock file.
 pub(super) fn diff(declared: &Declared, as_json: bool) -> anyhow::Result<Code> {
@@ -25,7 +26,7 @@ pub(super) fn diff(declared: &Declared, as_json: bool) -> anyhow::Result<Code> {
     let moved = lock.surface_version.check_move(&declared.version, &diff);
     let code = if moved.is_ok() { Code::Done } else { Code::Failed };
     if as_json {
-        print_json(&report(declared, &lock, &diff, moved.is_ok()), true)?;
+        print(&shown::json(&report(declared, &lock, &diff, moved.is_ok()).to_string()))?;
         return Ok(code);
     }
     for change in diff.changes() {
@@ -55,6 +56,9 @@ pub(super) fn lock(declared: &Declared) -> anyhow::Result<Code> {
         print(&format!("nothing changed since {}", now.surface_version))?;
         return Ok(Code::Done);
     }
+    if !declared.waiting.is_empty() {
+        return Err(unreviewed(declared).into());
+    }
     if let Some(before) = &before {
         before.check(&now.surface_version, &now.tools).map_err(anyhow::Error::new)?;
     }
@@ -68,6 +72,17 @@ pub(super) fn lock(declared: &Declared) -> anyhow::Result<Code> {
         now.tools.digest()
     ))?;
     Ok(Code::Done)
+}
+
+/// The lines of a draft that nobody has answered for yet.
+fn unreviewed(declared: &Declared) -> UsageError {
+    let count = declared.waiting.len();
+    let lines = if count == 1 { "1 line waits".to_owned() } else { format!("{count} lines wait") };
+    let mut message = format!("{} is a draft still: {lines} for a review", declared.shown);
+    for (number, line) in &declared.waiting {
+        message.push_str(&format!("\n  {}:{number}: {line}", declared.shown));
+    }
+    UsageError::new(message, "mend what stands below each of them, and take the line away")
 }
 
 /// Prints the digest of what would be published.
@@ -85,7 +100,7 @@ pub(super) fn digest(declared: &Declared, as_json: bool) -> anyhow::Result<Code>
         "bytes": declared.tools.bytes(),
         "tools": tools,
     });
-    print_json(&report, true)?;
+    print(&shown::json(&report.to_string()))?;
     Ok(Code::Done)
 }
 
