@@ -313,6 +313,19 @@ fn a_draft_is_locked_only_once_every_line_that_waits_for_a_review_is_gone() {
 }
 
 #[test]
+fn a_version_that_was_changed_in_the_lock_file_alone_lets_no_other_version_pass() {
+    let bench = bench();
+    contract(&bench, &["lock"]);
+    bench.write(LOCK, &text(&bench, LOCK).replace("\"surface_version\": \"1.2.0\"", "\"surface_version\": \"1.0.0\""));
+    edit(&bench, "surface_version: 1.2.0", "surface_version: 1.1.0");
+    for verb in [&["diff"][..], &["lock"], &["explain", "desk_list"]] {
+        let (code, _, err) = contract(&bench, verb);
+        assert!(code == 2 && err.contains("`surface_version` is not the one that was locked"), "{err}");
+        assert!(err.contains("version control"), "{err}");
+    }
+}
+
+#[test]
 fn the_shipped_declaration_is_locked_and_its_digest_is_that_of_what_is_listed() {
     let bench = Bench::new();
     let (code, out, err) = bench.run(&["contract", "diff"]);

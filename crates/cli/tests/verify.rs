@@ -216,7 +216,7 @@ fn a_file_that_says_nothing_is_a_wrong_command_and_not_a_difference() {
     bench.write("empty.json", "{}");
     for (files, words) in [
         (&["--pin", "none.json"][..], "cannot read `none.json`"),
-        (&["--pin", "lock.json"], "this is no pin file: it says that it is `gatelatch lock 1`"),
+        (&["--pin", "lock.json"], "this is no pin file: it says that it is `gatelatch lock 2`"),
         (&["--lock", "edited.json"], "the entry of tool `add` does not agree with its definition"),
         (&["--server-json", "empty.json"], "says nothing usable about the tools"),
         (&["--pin", "x", "--lock", "y"], "cannot be used with"),

@@ -2,7 +2,9 @@
 //!
 //! Refuses to know the declaration. Start at [`Lock::parse`] and [`Lock::to_text`].
 
+use gatelatch_protocol::digest::digest_of;
 use serde::{Deserialize, Serialize};
+use serde_json::json;
 
 use crate::diff::{Diff, diff};
 use crate::list::ToolList;
@@ -11,7 +13,7 @@ use crate::version::{MoveError, SurfaceVersion};
 
 pub use crate::listing::ListingError;
 
-const KIND: &str = "gatelatch lock 1";
+const KIND: &str = "gatelatch lock 2";
 
 /// A version and the list that it stands for.
 #[derive(Clone, Debug, PartialEq)]
@@ -24,14 +26,28 @@ pub struct Lock {
 
 /// Why a file is no lock file.
 #[derive(Debug, thiserror::Error)]
-#[error("this is no lock file")]
-pub struct LockError(#[from] pub ListingError);
+pub enum LockError {
+    /// It is another file, or its list is not the one that its digests say.
+    #[error("this is no lock file")]
+    Listing(#[from] ListingError),
+    /// Its version is not the one that was locked with its list.
+    #[error(
+        "`surface_version` is not the one that was locked: its digest with the tools is `{actual}`; help: write the file \
+         anew, never by hand"
+    )]
+    Version {
+        /// The digest of what the file says.
+        actual: String,
+    },
+}
 
 #[derive(Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct File {
     kind: String,
     surface_version: SurfaceVersion,
+    /// Over `surface_version` and `tools_digest`.
+    lock_digest: String,
     tools_digest: String,
     tools: Vec<Entry>,
 }
@@ -45,7 +61,14 @@ impl Lock {
     pub fn parse(text: &str) -> Result<Lock, LockError> {
         let file: File = listing::read(text, KIND)?;
         let tools = listing::list(file.tools, &file.tools_digest)?;
-        Ok(Lock { surface_version: file.surface_version, tools })
+        let lock = Lock { surface_version: file.surface_version, tools };
+        let actual = lock.digest();
+        if actual == file.lock_digest { Ok(lock) } else { Err(LockError::Version { actual }) }
+    }
+
+    /// The digest of the version together with the list: neither is what was locked without the other.
+    pub fn digest(&self) -> String {
+        digest_of(&json!({ "surface_version": self.surface_version, "tools_digest": self.tools.digest() }))
     }
 
     /// The file's text, the same for the same content.
@@ -53,6 +76,7 @@ impl Lock {
         listing::text(&File {
             kind: KIND.to_owned(),
             surface_version: self.surface_version.clone(),
+            lock_digest: self.digest(),
             tools_digest: self.tools.digest().to_owned(),
             tools: listing::entries(&self.tools),
         })
@@ -86,7 +110,8 @@ mod tests {
     }
 
     fn reason(text: &str) -> String {
-        Lock::parse(text).unwrap_err().source().unwrap().to_string()
+        let error = Lock::parse(text).unwrap_err();
+        error.source().map_or_else(|| error.to_string(), ToString::to_string)
     }
 
     #[test]
@@ -95,7 +120,7 @@ mod tests {
         assert_eq!(Lock::parse(&text).unwrap(), lock());
         assert_eq!(Lock::parse(&text).unwrap().to_text(), text);
         assert!(
-            text.starts_with("{\n  \"kind\": \"gatelatch lock 1\",\n  \"surface_version\": \"1.2.0\",\n"),
+            text.starts_with("{\n  \"kind\": \"gatelatch lock 2\",\n  \"surface_version\": \"1.2.0\",\n"),
             "{text}"
         );
         assert!(text.ends_with("}\n"));
@@ -115,12 +140,25 @@ mod tests {
         assert!(reason(&text.replacen("\"name\": \"a\"", "\"name\": \"c\"", 1)).contains("tool `a`"));
     }
 
+    /// A version that was set back would let one that moved too little pass.
+    #[test]
+    fn a_version_that_was_changed_alone_is_refused() {
+        let text = lock().to_text();
+        for version in ["1.1.0", "1.2.1", "9.0.0"] {
+            let told = reason(&text.replace("\"1.2.0\"", &format!("\"{version}\"")));
+            assert!(told.contains("`surface_version` is not the one that was locked"), "{told}");
+        }
+        assert!(reason(&text.replace(&lock().digest(), &"0".repeat(64))).contains(&lock().digest()));
+        let without: String = text.lines().filter(|line| !line.contains("lock_digest")).collect();
+        assert!(reason(&without).contains("lock_digest"));
+    }
+
     #[test]
     fn what_is_no_lock_file_is_told_from_one_that_is_broken() {
         let text = lock().to_text();
         for (broken, word) in [
             ("{}".to_owned(), "it says that it is `nothing`"),
-            (text.replace("lock 1", "lock 2"), "`gatelatch lock 2`"),
+            (text.replace("lock 2", "lock 3"), "`gatelatch lock 3`"),
             (text.replace("\"1.2.0\"", "\"1.2\""), "`1.2` is no version"),
             (text.replace("tools_digest", "tools_digets"), "tools_digets"),
             (text.replace("{\n  \"kind\"", "{\n  \"kind\": 1,\n  \"kind\""), "the key `kind` twice"),

@@ -51,6 +51,14 @@ pub enum PublishedError {
         /// The other.
         server_json: String,
     },
+    /// The lock file has the list, as another version.
+    #[error("the lock file says surface version `{lock}` and the `server.json` says `{server_json}`")]
+    Versions {
+        /// The lock file's version.
+        lock: String,
+        /// The other.
+        server_json: String,
+    },
 }
 
 impl Published {
@@ -91,7 +99,11 @@ impl Published {
             let lock = lock.tools.digest().to_owned();
             return Err(PublishedError::Disagree { lock, server_json: self.digest });
         }
-        Ok(Published { known: Known::All(lock.tools), ..self })
+        let (lock_version, server_json) = (lock.surface_version.to_string(), self.surface_version.unwrap_or_default());
+        if lock_version != server_json {
+            return Err(PublishedError::Versions { lock: lock_version, server_json });
+        }
+        Ok(Published { known: Known::All(lock.tools), surface_version: Some(server_json), ..self })
     }
 
     fn of_list(tools: ToolList) -> Published {

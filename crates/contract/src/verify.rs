@@ -269,7 +269,10 @@ mod tests {
     #[test]
     fn a_lock_file_of_another_list_does_not_explain_a_server_json() {
         let lock = Lock { surface_version: version(), tools: list(&["a"]) };
-        assert!(server_json(&list(&["b"])).with_lock(lock).is_err());
+        assert!(server_json(&list(&["b"])).with_lock(lock.clone()).is_err());
+        let older = Lock { surface_version: SurfaceVersion::parse("1.2.2").unwrap(), ..lock };
+        let told = server_json(&list(&["a"])).with_lock(older).unwrap_err().to_string();
+        assert_eq!(told, "the lock file says surface version `1.2.2` and the `server.json` says `1.2.3`");
     }
 
     #[test]
