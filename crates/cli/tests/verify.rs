@@ -102,6 +102,18 @@ fn a_list_that_clients_of_the_other_era_do_not_see_is_no_equal_one() {
     assert!(err.contains("--era legacy") && !two.path("two.pin.json").exists(), "{err}");
 }
 
+/// The time that is allowed is for both eras together.
+#[test]
+fn a_server_of_the_modern_era_that_leaves_the_legacy_question_open_is_told_with_the_way_out() {
+    let bench = Bench::new().set("DIGEST", "0").set("MUTE", "initialize");
+    let since = Instant::now();
+    let (code, _, err) = ask(&bench, &["pin", "--timeout", "4"]);
+    assert!(code == 8 && since.elapsed().as_secs() < 8, "{err}");
+    assert!(err.contains("did not answer `initialize`: its time was up"), "{err}");
+    assert!(err.contains("help: this came in the legacy era, after a list in the modern one; `--era modern`"), "{err}");
+    assert_eq!(ask(&bench, &["pin", "--timeout", "30", "--era", "modern"]).0, 0);
+}
+
 #[cfg(unix)]
 #[test]
 fn a_file_that_never_ends_is_refused_before_it_is_read() {
@@ -205,6 +217,41 @@ fn without_a_list_it_says_why_and_the_code_is_another_one() {
     assert_eq!((code, value["verdict"].as_str()), (8, Some("no_list")), "{out}");
     let (code, _, err) = ask(&dying, &["verify", "--lock", "lock.json", "--era", "modern"]);
     assert_eq!(code, 8, "{err}");
+}
+
+#[test]
+fn a_command_that_is_no_server_is_told_with_what_it_wrote_and_the_way_out() {
+    let bench = Bench::new();
+    for (command, told, help) in [
+        (
+            &["echo", "hello"][..],
+            "this is no MCP server: asked `initialize` it wrote `hello`, which",
+            "help: name a server",
+        ),
+        (&["cat"], "this is no MCP server: it wrote back the question", "help: name a server"),
+        (&["true"], "the server did not answer `initialize`: it ended", "help: is it an MCP server?"),
+    ] {
+        for verb in [&["pin", "--timeout", "30", "--"][..], &["pin", "--timeout", "30", "--era", "legacy", "--"]] {
+            let (code, out, err) = bench.run(&[verb, command].concat());
+            assert_eq!((code, out.as_str()), (8, ""), "{err}");
+            assert!(err.contains(told) && err.contains(help), "{err}");
+        }
+    }
+}
+
+#[test]
+fn what_would_hide_is_written_out_on_the_terminal_and_in_files() {
+    let bench = Bench::new().set("TEXT", "It adds.\u{202e}\u{1b}[31m\u{200b}").set("TOOLS", "add odd\u{202e}");
+    let hides = |text: &str| text.chars().any(|c| c != '\n' && (c.is_control() || "\u{202e}\u{200b}".contains(c)));
+    let (code, out, err) = ask(&bench, &["pin"]);
+    assert!(code == 0 && out.contains(r"It adds.\u202e\u001b[31m\u200b") && !hides(&out) && !hides(&err), "{out}{err}");
+    bench.write("odd.pin.json", &out);
+    assert_eq!(ask(&bench, &["verify", "--pin", "odd.pin.json"]).0, 0);
+    let other = bench.set("TEXT", "It adds.").set("TOOLS", "add odd\u{200b}");
+    for json in [&[][..], &["--json"]] {
+        let (code, out, err) = ask(&other, &[&["verify", "--pin", "odd.pin.json"], json].concat());
+        assert!(code == 1 && out.contains("odd") && !hides(&out) && !hides(&err), "{out}{err}");
+    }
 }
 
 #[test]
@@ -325,6 +372,28 @@ fn over_http_a_header_from_a_variable_lets_one_in_and_its_value_is_never_shown()
     let (code, out, err) = bench.run(&["pin", "--url", &http.url(), "--header-env", "Authorization=MCP_AUTHORIZATION"]);
     assert_eq!((code, out.as_str()), (8, ""), "{err}");
     assert!(err.contains("holds the value of the header `authorization`") && !err.contains("p4ssw0rd"), "{err}");
+}
+
+/// What is in an address is often all that lets one in.
+#[test]
+fn what_a_server_says_of_its_own_address_is_masked_and_a_secret_in_a_list_is_refused() {
+    let bench = Bench::new().set("REFUSES", "1");
+    let http = Http::start(&bench, None);
+    let url = format!(
+        "http://127.0.0.1:{}/s/0a1b2c3d4e5f6a7b8c9d/notion-mcp-server?key=p4ssw0rd&tenant=acme-north",
+        http.port
+    );
+    let (code, out, err) = bench.run(&["pin", "--url", &url, "--header", "X-Tenant: acme-south"]);
+    assert_eq!((code, out.as_str()), (8, ""), "{err}");
+    for part in ["0a1b2c3d4e5f6a7b8c9d", "p4ssw0rd", "acme-", "notion"] {
+        assert!(!err.contains(part), "{part}: {err}");
+    }
+    let bench = bench.set("REFUSES", "").set("TEXT", "ask /s/0a1b2c3d4e5f6a7b8c9d/");
+    let http = Http::start(&bench, None);
+    let url = format!("http://127.0.0.1:{}/s/0a1b2c3d4e5f6a7b8c9d/mcp", http.port);
+    let (code, out, err) = bench.run(&["pin", "--url", &url]);
+    assert_eq!((code, out.as_str()), (8, ""), "{err}");
+    assert!(err.contains("holds a secret of the address") && !err.contains("0a1b2c"), "{err}");
 }
 
 #[test]

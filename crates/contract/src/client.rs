@@ -28,13 +28,26 @@ const MODERN: &str = "2026-07-28";
 pub const LONGEST_LINE: usize = 4 * 1024 * 1024;
 
 /// How a server is reached.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 #[non_exhaustive]
 pub enum Transport {
     /// A child that is started for it. [`Launch::timeout`] bounds everything from the start to the last answer.
     Stdio(Launch),
     /// An address where it runs already.
     Http(Http),
+}
+
+impl Transport {
+    /// The same with so much less time.
+    #[must_use]
+    pub fn shorter_by(self, gone: Duration) -> Transport {
+        match self {
+            Transport::Stdio(launch) => {
+                Transport::Stdio(Launch { timeout: launch.timeout.saturating_sub(gone), ..launch })
+            }
+            Transport::Http(http) => Transport::Http(http.shorter_by(gone)),
+        }
+    }
 }
 
 /// Which eras are tried.
@@ -98,10 +111,14 @@ pub enum ClientError {
     #[error("the server did not start")]
     Start(#[source] SpawnError),
     /// It ended, fell silent or wrote a line that is too long.
-    #[error("the server did not answer `{method}`")]
+    #[error("{}", silence(method, odd.as_deref(), *was_heard))]
     Silent {
         /// What it was asked.
         method: &'static str,
+        /// The beginning of what it wrote where the answer belongs, fit to be shown.
+        odd: Option<String>,
+        /// Whether anything that it wrote was a message of MCP.
+        was_heard: bool,
         /// Why.
         #[source]
         source: SessionError,
@@ -136,20 +153,36 @@ pub enum ClientError {
         to: String,
     },
     /// It failed in a way of HTTP's.
-    #[error("the server answered `{method}` with HTTP status {status}")]
+    #[error("the server answered `{method}` with HTTP status {status}{}", said.as_ref().map(|said| format!(": {said}")).unwrap_or_default())]
     Status {
         /// What it was asked.
         method: &'static str,
         /// The status.
         status: u16,
+        /// The beginning of what it said beside it, where that is for people, fit to be shown.
+        said: Option<String>,
+    },
+    /// It writes what it reads.
+    #[error("this is no MCP server: it wrote back the question `{method}`")]
+    Parrot {
+        /// What it was asked.
+        method: &'static str,
+    },
+    /// What answers at the address is something else.
+    #[error("this is no MCP server: its answer to `{method}` {what}")]
+    Foreign {
+        /// What it was asked.
+        method: &'static str,
+        /// What the answer is.
+        what: String,
     },
     /// It sent a secret back, which would be shown next.
-    #[error("the server's answer to `{method}` holds the value of the header `{header}`, so it is not shown")]
+    #[error("the server's answer to `{method}` holds {what}, so it is not shown")]
     Echo {
         /// What it was asked.
         method: &'static str,
-        /// The header's name.
-        header: String,
+        /// Which secret: the value of a header, or a part of the address.
+        what: String,
     },
     /// It answered with an error.
     #[error("the server refused `{method}` with {code}: {message}")]
@@ -180,6 +213,16 @@ pub enum ClientError {
     /// Its tools are no list.
     #[error("the server's tools are no list")]
     List(#[source] ToolListError),
+}
+
+fn silence(method: &str, odd: Option<&str>, was_heard: bool) -> String {
+    match odd {
+        None => format!("the server did not answer `{method}`"),
+        Some(line) if was_heard => {
+            format!("the server did not answer `{method}` and wrote `{line}` where the answer belongs")
+        }
+        Some(line) => format!("this is no MCP server: asked `{method}` it wrote `{line}`, which is no message"),
+    }
 }
 
 /// Asks a server for its whole list.

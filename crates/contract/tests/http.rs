@@ -374,6 +374,19 @@ fn a_server_that_lets_nobody_in_is_asked_once_and_says_what_it_wants() {
     }
 }
 
+/// As when only a slash is missing: where to is told, and what lets one in is not.
+#[test]
+fn a_redirect_within_a_secret_address_is_told_without_the_secret() {
+    let secret = "0a1b2c3d4e5f6a7b8c9d";
+    let server = Server::start(move |_, stream| {
+        let location = format!("Location: /s/{secret}/mcp/\r\n");
+        reply(stream, "308 Permanent Redirect", &location, "text/plain", "");
+    });
+    let address = Address::parse(&format!("{}/s/{secret}/mcp", server.origin)).unwrap();
+    let error = receive_by(Http::new(address, Duration::from_secs(30)), &limits(), Eras::Either).unwrap_err();
+    assert_eq!(told(&error), "the server is at another address: HTTP status 308 to `/s/…/mcp/`");
+}
+
 #[test]
 fn a_redirect_is_told_and_not_followed() {
     let other = Server::start(modern);
@@ -409,7 +422,10 @@ fn a_secret_that_the_server_sends_back_is_not_shown() {
         let headers = vec![Header::new("Authorization", "Bearer p4ssw0rd").unwrap()];
         let http = http(&server).with_headers(headers, InClear::Refused).unwrap();
         let error = receive_by(http, &limits(), Eras::Either).unwrap_err();
-        assert!(matches!(&error, ClientError::Echo { header, .. } if header == "authorization"), "{at}: {error:?}");
+        assert!(
+            matches!(&error, ClientError::Echo { what, .. } if what == "the value of the header `authorization`"),
+            "{at}: {error:?}"
+        );
         assert!(!told(&error).contains("p4ssw0rd") && !format!("{error:?}").contains("p4ssw0rd"), "{at}");
         assert!(server.asked().iter().all(|asked| asked.header("authorization") == "Bearer p4ssw0rd"), "{at}");
     }

@@ -44,6 +44,8 @@ async fn all() {
     pages_are_joined_and_noise_and_questions_are_passed_over().await;
     a_filtered_list_is_a_partial_view().await;
     a_server_that_answers_badly_costs_little_and_is_named().await;
+    what_is_written_where_an_answer_belongs_is_told().await;
+    when_the_time_is_up_the_question_is_named().await;
     a_server_that_does_not_start_is_told().await;
     println!("all conversations held in {:?}", begun.elapsed());
 }
@@ -182,6 +184,50 @@ async fn a_server_that_answers_badly_costs_little_and_is_named() {
     assert!(since.elapsed() < Duration::from_secs(10));
 }
 
+/// What was written where the answer belongs says what is wrong, be it over at once or only when the time is up.
+async fn what_is_written_where_an_answer_belongs_is_told() {
+    let within = |script: &str| {
+        let Transport::Stdio(launch) = transport(&["script", script]) else { panic!("another transport") };
+        Transport::Stdio(Launch { timeout: Duration::from_secs(2), ..launch })
+    };
+    for (script, told) in [
+        ("greets", "this is no MCP server: asked `initialize` it wrote `hello \\u{1b}[31m`, which is no message"),
+        ("logs", "this is no MCP server: asked `initialize` it wrote `{\"level\":\"info\"}`, which is no message"),
+        ("drips", "this is no MCP server: asked `initialize` it wrote `drip`, which is no message"),
+        ("parrots", "this is no MCP server: it wrote back the question `initialize`"),
+        ("error-text", "the server's answer to `tools/list` is malformed: its error is no object: `\"no\"`"),
+        ("half", "the server did not answer `tools/list` and wrote `{\"jsonrpc\"` where the answer belongs"),
+        ("mumbles", "the server did not answer `tools/list` and wrote `oh` where the answer belongs"),
+        (
+            "other-id",
+            "did not answer `tools/list` and wrote `{\"jsonrpc\":\"2.0\",\"id\":\"3\",\"result\":{\"tools\":[]}}`",
+        ),
+    ] {
+        let error = receive(&within(script), &limits(), Eras::Either).await.unwrap_err();
+        assert!(error.to_string().contains(told), "{script}: {error}");
+    }
+    // Nothing else is waited for: nobody logs so.
+    let since = Instant::now();
+    let error = ask(&["script", "torn"], Eras::Either).await.unwrap_err();
+    let told = "the server's answer to `tools/list` is malformed: `{\"jsonrpc\": \"2.0\", \"id\": 3, \"result\": {` is no JSON: ";
+    assert!(error.to_string().starts_with(told), "{error}");
+    let error = ask(&["script", "no-id"], Eras::Either).await.unwrap_err();
+    assert!(error.to_string().contains("refused `tools/list` with -32700: what?"), "{error}");
+    assert!(since.elapsed() < Duration::from_secs(20));
+}
+
+/// That the time is up is told of the question that was waited for, with what the server said last.
+async fn when_the_time_is_up_the_question_is_named() {
+    let Transport::Stdio(launch) = transport(&["script", "whispers"]) else { panic!("another transport") };
+    let waiting = Transport::Stdio(Launch { timeout: Duration::from_secs(1), ..launch });
+    let error = receive(&waiting, &limits(), Eras::Either).await.unwrap_err();
+    let ClientError::Silent { method, source, stderr_tail, odd: None, was_heard: false } = error else {
+        panic!("{error:?}")
+    };
+    assert!(matches!(source, SessionError::TimedOut), "{source:?}");
+    assert_eq!((method, stderr_tail.as_str()), ("initialize", "loading\n"));
+}
+
 async fn a_server_that_does_not_start_is_told() {
     let Transport::Stdio(launch) = transport(&[]) else { panic!("another transport") };
     let missing = Transport::Stdio(Launch { program: "/no/such/program".into(), ..launch });
@@ -249,6 +295,14 @@ fn scripted_server(script: &str) {
         match (script, method.as_str()) {
             (_, "notifications/initialized" | "") => {}
             ("hangs", _) | ("deaf", "server/discover") => {}
+            ("greets", _) => return say("hello \u{1b}[31m"),
+            ("drips", "initialize") => drip("drip"),
+            ("drips", _) => {}
+            ("parrots", "initialize") => say(&message.to_string()),
+            ("logs", _) => say(r#"{"level":"info"}"#),
+            ("whispers", _) => {
+                std::io::stderr().write_all(if method == "initialize" { b"" } else { b"loading\n" }).unwrap()
+            }
             ("fragile", "server/discover") => return,
             ("long-line", "server/discover") => refuse(&id, -32601, "unknown"),
             ("long-line", _) => say(&"x".repeat(200_000)),
@@ -300,6 +354,15 @@ fn list_tools(script: &str, id: &Value, cursor: Option<&str>) -> bool {
         "no-result" => say(&json!({"jsonrpc": "2.0", "id": id}).to_string()),
         "number-cursor" => answer(id, json!({"tools": [], "nextCursor": 5})),
         "same-names" => answer(id, json!({"tools": [tool("a"), tool("a")]})),
+        "mumbles" => say("oh"),
+        "half" => {
+            drip("{\"jsonrpc\"");
+            return false;
+        }
+        "error-text" => say(&json!({"jsonrpc": "2.0", "id": id, "error": "no"}).to_string()),
+        "other-id" => answer(&json!(id.to_string()), json!({"tools": []})),
+        "torn" => say(r#"{"jsonrpc": "2.0", "id": 3, "result": {"#),
+        "no-id" => refuse(&Value::Null, -32700, "what?"),
         "refuses" => refuse(id, -32603, "no\u{202e}pe"),
         "mute" => {
             std::io::stderr().write_all(b"last words\n").unwrap();
@@ -324,6 +387,12 @@ fn answer(id: &Value, result: Value) {
 
 fn refuse(id: &Value, code: i64, message: &str) {
     say(&json!({"jsonrpc": "2.0", "id": id, "error": {"code": code, "message": message}}).to_string());
+}
+
+/// Writes a line that does not end.
+fn drip(text: &str) {
+    let mut output = std::io::stdout();
+    let _ = output.write_all(text.as_bytes()).and_then(|()| output.flush());
 }
 
 /// Writes a line. That nobody reads it any more is the client's right.

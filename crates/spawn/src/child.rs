@@ -27,7 +27,7 @@ const DRAIN: Duration = Duration::from_millis(500);
 pub const RUN_VARIABLE: &str = "GATELATCH_RUN";
 
 /// What to start, and what it may cost.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub struct Launch {
     /// The program, an absolute path.
     pub program: PathBuf,

@@ -135,6 +135,11 @@ impl Session {
         &self.errors
     }
 
+    /// What was read of a line that has not ended.
+    pub fn begun(&self) -> &[u8] {
+        &self.read
+    }
+
     /// Ends the child's input, lets it end by itself for a moment, and returns when it and its whole group are gone.
     pub async fn end(mut self) -> Result<Ending, SessionError> {
         self.stdin = None;

@@ -4,7 +4,7 @@
 //! Start at [`ask`].
 
 use std::ffi::OsString;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use gatelatch_contract::client::http::address::Address;
 use gatelatch_contract::client::http::header::Header;
@@ -30,8 +30,15 @@ const STDERR_TAIL_BYTES: usize = 2_000;
 pub(crate) enum Asked {
     /// At least one list: a server of two eras is asked in both, since each of its clients sees but one of them.
     Received(Box<Lists>),
-    Failed(ClientError),
+    Failed(Failure),
     Interrupted,
+}
+
+/// Why there is no list.
+pub(crate) struct Failure {
+    error: ClientError,
+    /// Whether there is one in the modern era, and none in the legacy one.
+    in_legacy_alone: bool,
 }
 
 /// What a server sends.
@@ -75,18 +82,21 @@ pub(crate) fn ask(options: &ServerOptions, environment: &Environment) -> anyhow:
 }
 
 async fn both(transport: &Transport, limits: &ClientLimits, eras: Eras) -> Asked {
+    let failed = |error, in_legacy_alone| Asked::Failed(Failure { error, in_legacy_alone });
+    let since = Instant::now();
     let first = match receive(transport, limits, eras).await {
         Ok(first) => first,
-        Err(error) => return Asked::Failed(error),
+        Err(error) => return failed(error, false),
     };
     if eras != Eras::Either || first.era != Era::Modern {
         return Asked::Received(Box::new(Lists { first, legacy: None }));
     }
-    match receive(transport, limits, Eras::Only(Era::Legacy)).await {
+    // The time that was allowed is for all of it.
+    match receive(&transport.clone().shorter_by(since.elapsed()), limits, Eras::Only(Era::Legacy)).await {
         Ok(legacy) => Asked::Received(Box::new(Lists { first, legacy: Some(legacy) })),
         // It says no: it is a server of the modern era alone.
         Err(ClientError::Refused { .. }) => Asked::Received(Box::new(Lists { first, legacy: None })),
-        Err(error) => Asked::Failed(error),
+        Err(error) => failed(error, true),
     }
 }
 
@@ -186,19 +196,27 @@ fn wrong(message: String) -> UsageError {
     UsageError { message, help: None }
 }
 
+/// The way out where there is a list in the other era.
+const LEGACY_ALONE: &str =
+    "this came in the legacy era, after a list in the modern one; `--era modern` asks in the modern one alone";
+
 /// Why there is no list, for people: what happened, its causes, what the server said last, the way out.
-pub(crate) fn failure(error: &ClientError) -> String {
+pub(crate) fn failure(Failure { error, in_legacy_alone }: &Failure) -> String {
     let mut lines = vec![format!("error: {}", causes(error))];
     if let ClientError::Silent { stderr_tail, .. } = error {
         lines.extend(stderr_tail.trim_end().lines().map(|line| format!("  | {}", plain(line))));
     }
-    lines.extend(way_out(error).map(|help| format!("  help: {help}")));
+    lines.extend(help(error, *in_legacy_alone).map(|help| format!("  help: {help}")));
     lines.join("\n")
 }
 
 /// The same for other programs.
-pub(crate) fn failure_value(error: &ClientError) -> Value {
-    json!({ "verdict": "no_list", "error": causes(error), "help": way_out(error) })
+pub(crate) fn failure_value(Failure { error, in_legacy_alone }: &Failure) -> Value {
+    json!({ "verdict": "no_list", "error": causes(error), "help": help(error, *in_legacy_alone) })
+}
+
+fn help(error: &ClientError, in_legacy_alone: bool) -> Option<String> {
+    if in_legacy_alone { Some(LEGACY_ALONE.to_owned()) } else { way_out(error) }
 }
 
 fn causes(error: &ClientError) -> String {
@@ -215,6 +233,16 @@ fn way_out(error: &ClientError) -> Option<String> {
     const LONGER: &str = "if it only needs longer, add --timeout SECONDS";
     match error {
         ClientError::Start(_) => Some("what follows -- is the server's command, as you would type it".to_owned()),
+        ClientError::Silent { odd: Some(_), was_heard: false, .. } | ClientError::Parrot { .. } => Some(
+            "name a server that speaks MCP over standard input and output, with all the arguments that make it do so"
+                .to_owned(),
+        ),
+        ClientError::Silent { odd: Some(_), was_heard: true, .. } => {
+            Some("a server writes its log to standard error, and each message on a line of its own".to_owned())
+        }
+        ClientError::Silent { source: SessionError::Ended, odd: None, was_heard: false, .. } => {
+            Some("is it an MCP server? what follows -- is the command that starts it, with all its arguments".to_owned())
+        }
         ClientError::Silent { source: SessionError::TimedOut, .. }
         | ClientError::Exchange { source: ExchangeError::TimedOut, .. } => Some(LONGER.to_owned()),
         ClientError::Exchange { source: ExchangeError::Tls(_), .. } => Some(
@@ -230,7 +258,7 @@ fn way_out(error: &ClientError) -> Option<String> {
             })
         }
         ClientError::Redirected { .. } => Some("if you trust that address, give it as --url".to_owned()),
-        ClientError::Status { status: 404 | 405, .. } => Some(
+        ClientError::Status { status: 404 | 405, .. } | ClientError::Foreign { .. } => Some(
             "is the path right? many servers answer at /mcp; those that speak only the older HTTP with SSE cannot be asked"
                 .to_owned(),
         ),

@@ -41,6 +41,15 @@ class Http(http.server.BaseHTTPRequestHandler):
             self.send_header("Content-Length", "0")
             self.end_headers()
             return
+        if os.environ.get("REFUSES") and message["method"] != "server/discover":
+            said = f"no {self.path} for {self.headers['X-Tenant']}"
+            body = json.dumps({"jsonrpc": "2.0", "id": message["id"], "error": {"code": -32000, "message": said}}).encode()
+            self.send_response(400)
+            self.send_header("Content-Type", "application/json")
+            self.send_header("Content-Length", str(len(body)))
+            self.end_headers()
+            self.wfile.write(body)
+            return
         body = json.dumps({"jsonrpc": "2.0", "id": message["id"], **answer(message)}).encode() if "id" in message else b""
         self.send_response(200 if body else 202)
         self.send_header("Content-Type", "application/json")
@@ -73,7 +82,7 @@ def serve_stdio():
         time.sleep(600)
     for line in sys.stdin:
         message = json.loads(line)
-        if "id" in message:
+        if "id" in message and message["method"] != os.environ.get("MUTE"):
             print(json.dumps({"jsonrpc": "2.0", "id": message["id"], **answer(message)}), flush=True)
 
 

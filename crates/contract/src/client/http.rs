@@ -9,6 +9,7 @@ pub mod header;
 
 mod event;
 mod exchange;
+mod kept;
 
 use std::fmt;
 use std::time::{Duration, Instant};
@@ -96,6 +97,12 @@ impl Http {
         Http { address, headers: Headers::default(), proxy: None, timeout }
     }
 
+    /// The same with so much less time.
+    #[must_use]
+    pub fn shorter_by(self, gone: Duration) -> Http {
+        Http { timeout: self.timeout.saturating_sub(gone), ..self }
+    }
+
     /// The same with these headers.
     ///
     /// # Errors
@@ -172,7 +179,8 @@ fn conversation(exchange: &mut Exchange<'_>, limits: &ClientLimits, eras: Eras) 
 
 /// Asks the modern way, and the legacy way when that is refused or not answered in time.
 fn either(exchange: &mut Exchange<'_>, limits: &ClientLimits) -> Result<Greeting, ClientError> {
-    let first = match discover(exchange, Instant::now() + limits.patience) {
+    let patience = limits.patience.min(exchange.timeout() / 2);
+    let first = match discover(exchange, Instant::now() + patience) {
         Ok(greeting) => return Ok(greeting),
         Err(error) if is_final(&error) => return Err(error),
         Err(error) => error,

@@ -30,6 +30,10 @@ impl Answer {
     /// Reads the answer in a message.
     pub(super) fn read(method: &'static str, mut message: Value) -> Result<Answer, ClientError> {
         if let Some(error) = message.get("error") {
+            if !error.is_object() {
+                let what = format!("its error is no object: `{}`", shown::value(error));
+                return Err(ClientError::Malformed { method, what });
+            }
             let code = error.get("code").and_then(Value::as_i64).unwrap_or_default();
             let text = error.get("message").and_then(Value::as_str).unwrap_or_default();
             return Ok(Answer::Error { code, message: shown::text(text) });
@@ -56,6 +60,10 @@ pub(super) fn notification(method: &'static str) -> Value {
 pub(super) fn read(method: &'static str, text: &str) -> Result<Option<Value>, ClientError> {
     match json::parse(text) {
         Ok(message) => Ok(Some(message).filter(Value::is_object)),
+        Err(JsonError::Syntax(why)) if is_meant_as_one(text) => {
+            let what = format!("`{}` is no JSON: {}", shown::text(text), shown::text(&why.to_string()));
+            Err(ClientError::Malformed { method, what })
+        }
         Err(JsonError::Syntax(_)) => Ok(None),
         // Readers differ in what they would take: there is no list that this server sends.
         Err(error @ (JsonError::RepeatedKey(_) | JsonError::TooDeep)) => {
@@ -64,9 +72,30 @@ pub(super) fn read(method: &'static str, text: &str) -> Result<Option<Value>, Cl
     }
 }
 
-/// The id of an answer to one of our questions.
+/// Whether whoever wrote a line that is no JSON meant it as a message: nobody logs so.
+fn is_meant_as_one(text: &str) -> bool {
+    text.trim_start().starts_with('{') && text.get(..200).unwrap_or(text).contains("\"jsonrpc\"")
+}
+
+/// Whether an object is a message, and not a line of a log that is written as JSON.
+pub(super) fn is_one(message: &Value) -> bool {
+    ["jsonrpc", "method", "result", "error"].into_iter().any(|key| message.get(key).is_some())
+}
+
+/// Whether a message is one of our questions, as a program sends it back that is no server.
+pub(super) fn is_question(message: &Value, ids: &[u64]) -> bool {
+    let asked = message.get("method").and_then(Value::as_str);
+    let is_ours = asked.is_some_and(|asked| ["initialize", "server/discover", "tools/list"].contains(&asked));
+    is_ours && message.get("id").and_then(Value::as_u64).is_some_and(|id| ids.contains(&id))
+}
+
+/// The id of an answer to one of our questions. An error without an id answers the only one: its server could not read
+/// which it was.
 pub(super) fn answered(message: &Value, ids: &[u64]) -> Option<u64> {
-    message.get("id").and_then(Value::as_u64).filter(|id| ids.contains(id))
+    match (message.get("id"), ids) {
+        (None | Some(Value::Null), [only]) if message.get("error").is_some_and(Value::is_object) => Some(*only),
+        (id, _) => id.and_then(Value::as_u64).filter(|id| ids.contains(id)),
+    }
 }
 
 /// What a client that can do nothing answers to what the server asks; none to what has no answer.

@@ -1,5 +1,7 @@
 //! A list asked for over standard input and output. Start at [`receive`].
 
+use std::time::{Duration, Instant};
+
 use gatelatch_protocol::era::Era;
 use gatelatch_spawn::child::Launch;
 use gatelatch_spawn::session::SessionError;
@@ -10,16 +12,10 @@ use super::message::Answer;
 use super::page::{METHOD, Pages};
 use super::{ClientError, ClientLimits, Eras, Received};
 
-/// Asks a child for its whole list.
+/// Asks a child for its whole list. Every wait is one of the session, which ends in time by itself and says what it waited
+/// for.
 pub(super) async fn receive(launch: &Launch, limits: &ClientLimits, eras: Eras) -> Result<Received, ClientError> {
-    let within = tokio::time::timeout(launch.timeout, conversation(launch, limits, eras)).await;
-    within.unwrap_or_else(|_| {
-        let (source, stderr_tail) = (SessionError::TimedOut, String::new());
-        Err(ClientError::Silent { method: METHOD, source, stderr_tail })
-    })
-}
-
-async fn conversation(launch: &Launch, limits: &ClientLimits, eras: Eras) -> Result<Received, ClientError> {
+    let until = Instant::now() + launch.timeout;
     let mut talk = Conversation::start(launch, limits)?;
     let greeting = match eras {
         Eras::Only(Era::Legacy) => initialize(&mut talk).await?,
@@ -28,10 +24,11 @@ async fn conversation(launch: &Launch, limits: &ClientLimits, eras: Eras) -> Res
             let (_, answer) = talk.answer("server/discover", &[id]).await?;
             Greeting::of_discover(&answer.result("server/discover")?).ok_or_else(not_modern)?
         }
-        Eras::Either => match either(&mut talk, limits).await {
+        Eras::Either => match either(&mut talk, limits.patience.min(launch.timeout / 2)).await {
             Ok(greeting) => greeting,
             Err(ClientError::Silent { source: SessionError::Ended | SessionError::Lost(_), .. }) => {
-                talk = Conversation::start(launch, limits)?;
+                let left = until.saturating_duration_since(Instant::now());
+                talk = Conversation::start(&Launch { timeout: left, ..launch.clone() }, limits)?;
                 initialize(&mut talk).await?
             }
             Err(error) => return Err(error),
@@ -51,9 +48,9 @@ async fn conversation(launch: &Launch, limits: &ClientLimits, eras: Eras) -> Res
 }
 
 /// Asks the modern way, and the legacy way when that is refused or not answered in time.
-async fn either(talk: &mut Conversation<'_>, limits: &ClientLimits) -> Result<Greeting, ClientError> {
+async fn either(talk: &mut Conversation<'_>, patience: Duration) -> Result<Greeting, ClientError> {
     let discover = talk.ask("server/discover", &modern_params(None)).await?;
-    match tokio::time::timeout(limits.patience, talk.answer("server/discover", &[discover])).await {
+    match tokio::time::timeout(patience, talk.answer("server/discover", &[discover])).await {
         Ok(answer) => {
             if let Some(greeting) = answer?.1.ok().as_ref().and_then(Greeting::of_discover) {
                 return Ok(greeting);

@@ -5,8 +5,13 @@ use std::net::IpAddr;
 
 use ureq::http::Uri;
 
+use super::kept::says_secret;
+
 /// Parts of a path that are shorter, such as `mcp`, keep no secret.
 const LEAST_SECRET: usize = 12;
+
+/// From this length on, a part of a path that has letters and digits is taken for a secret and not for a name.
+const LEAST_RANDOM: usize = 20;
 
 /// An `http://` or `https://` address without a user.
 #[derive(Clone)]
@@ -74,6 +79,20 @@ impl Address {
         }
     }
 
+    /// What of it must not be shown when it comes back, as it was written and as it is meant, and whether it is a secret.
+    pub(super) fn given(&self) -> Vec<(String, bool)> {
+        let is_random = |part: &str| {
+            let has = |is: fn(&char) -> bool| part.chars().any(|c| is(&c));
+            part.len() >= LEAST_RANDOM && has(char::is_ascii_digit) && has(char::is_ascii_alphabetic)
+        };
+        let parts = self.0.path().split('/').filter(|part| part.len() >= LEAST_SECRET);
+        let parts = parts.map(|part| (part, is_random(part)));
+        let pairs = self.0.query().unwrap_or_default().split('&').filter_map(|pair| pair.split_once('='));
+        let pairs = pairs.map(|(name, value)| (value, says_secret(name)));
+        let both = |(text, is_secret): (&str, bool)| [(text.to_owned(), is_secret), (decoded(text), is_secret)];
+        parts.chain(pairs).flat_map(both).collect()
+    }
+
     pub(super) fn uri(&self) -> &Uri {
         &self.0
     }
@@ -83,6 +102,26 @@ impl fmt::Debug for Address {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(formatter, "Address({})", self.origin())
     }
+}
+
+/// A part of an address without its percent-encoding; what is no such encoding stays.
+fn decoded(text: &str) -> String {
+    let mut bytes = Vec::with_capacity(text.len());
+    let mut rest = text.as_bytes();
+    while let Some((first, after)) = rest.split_first() {
+        let byte = after.get(..2).and_then(|hex| u8::from_str_radix(std::str::from_utf8(hex).ok()?, 16).ok());
+        match byte.filter(|_| *first == b'%') {
+            Some(byte) => {
+                bytes.push(byte);
+                rest = after.get(2..).unwrap_or_default();
+            }
+            None => {
+                bytes.push(*first);
+                rest = after;
+            }
+        }
+    }
+    String::from_utf8_lossy(&bytes).into_owned()
 }
 
 /// As much of a place that a server names as is shown: no user, no query, and nothing long that stood in our address.

@@ -15,6 +15,7 @@ use ureq::{Agent, AsSendBody, Body};
 
 use super::address::place;
 use super::event::Events;
+use super::kept::Kept;
 use super::{ExchangeError, Http};
 use crate::client::message::{self, Answer};
 use crate::client::{ClientError, ClientLimits, MODERN};
@@ -24,6 +25,9 @@ use crate::shown;
 const VERSION: HeaderName = HeaderName::from_static("mcp-protocol-version");
 const METHOD: HeaderName = HeaderName::from_static("mcp-method");
 const SESSION: HeaderName = HeaderName::from_static("mcp-session-id");
+
+/// Where in a message a server speaks for itself: an error, and its name and version in either era.
+const WORDS: [&str; 3] = ["/error/message", "/result/serverInfo", "/result/_meta/io.modelcontextprotocol~1serverInfo"];
 
 /// How much is read at once.
 const CHUNK: usize = 16 * 1024;
@@ -37,6 +41,8 @@ pub(super) struct Exchange<'a> {
     agent: Agent,
     server: &'a Http,
     limits: &'a ClientLimits,
+    /// What was given to reach it, and must not be shown.
+    kept: Kept,
     deadline: Instant,
     next_id: u64,
     bytes: usize,
@@ -61,6 +67,7 @@ impl<'a> Exchange<'a> {
             agent: config.build().new_agent(),
             server,
             limits,
+            kept: Kept::of(&server.address, &server.headers),
             deadline: Instant::now() + server.timeout,
             next_id: 1,
             bytes: 0,
@@ -68,6 +75,11 @@ impl<'a> Exchange<'a> {
             session: None,
             version: None,
         }
+    }
+
+    /// How long all of it may take.
+    pub(super) fn timeout(&self) -> Duration {
+        self.server.timeout
     }
 
     /// When all of it must be over.
@@ -98,26 +110,27 @@ impl<'a> Exchange<'a> {
         {
             return Err(malformed(
                 method,
-                format!("it is encoded as `{}`, which nobody asked for", shown::text(&encoding)),
+                format!("it is encoded as `{}`, which nobody asked for", self.shown(&encoding)),
             ));
         }
         match self.text(method, response.headers(), CONTENT_TYPE)?.as_deref().map(essence).as_deref() {
             Some("application/json") => {
                 let text = self.whole(method, &mut response, usize::MAX)?;
                 let message = self.message(method, &text)?;
-                let message = message.ok_or_else(|| malformed(method, "it is no JSON object".to_owned()))?;
+                let begins = || self.shown(&text);
+                let message = message.ok_or_else(|| foreign(method, format!("is no JSON object: `{}`", begins())))?;
                 if message::answered(&message, &[id]).is_none() {
-                    return Err(malformed(method, "it is no answer to what was asked".to_owned()));
+                    return Err(malformed(method, format!("it is no answer to what was asked: `{}`", begins())));
                 }
                 Answer::read(method, message)
             }
             Some("text/event-stream") => self.stream(era, method, id, response),
             Some(other) => {
-                let other = shown::text(other);
-                let what = format!("it is `{other}`, neither `application/json` nor `text/event-stream`");
-                Err(malformed(method, what))
+                let other = self.shown(other);
+                let what = format!("is `{other}`, neither `application/json` nor `text/event-stream`");
+                Err(foreign(method, what))
             }
-            None => Err(malformed(method, "it does not say what it is".to_owned())),
+            None => Err(foreign(method, "does not say what it is".to_owned())),
         }
     }
 
@@ -206,7 +219,8 @@ impl<'a> Exchange<'a> {
         if matches!(status, StatusCode::UNAUTHORIZED | StatusCode::FORBIDDEN) {
             let wanted = self.text(method, response.headers(), WWW_AUTHENTICATE)?;
             let scheme = wanted.as_deref().and_then(|wanted| wanted.split_whitespace().next());
-            return Err(ClientError::NotLetIn { status: status.as_u16(), scheme: scheme.map(shown::text) });
+            let scheme = scheme.map(|scheme| self.shown(scheme));
+            return Err(ClientError::NotLetIn { status: status.as_u16(), scheme });
         }
         if status.is_redirection()
             && let Some(location) = self.text(method, response.headers(), LOCATION)?
@@ -214,13 +228,20 @@ impl<'a> Exchange<'a> {
             let to = location
                 .parse::<Uri>()
                 .map_or_else(|_| "an address that is none".to_owned(), |to| place(&to, &self.server.address));
-            return Err(ClientError::Redirected { status: status.as_u16(), to: shown::text(&to) });
+            return Err(ClientError::Redirected { status: status.as_u16(), to: self.shown(&to) });
         }
         let text = self.whole(method, &mut response, MOST_OF_A_FAILURE).unwrap_or_default();
         match self.message(method, &text) {
             Ok(Some(message)) if message.get("error").is_some_and(Value::is_object) => Answer::read(method, message),
             Err(error @ ClientError::Echo { .. }) => Err(error),
-            _ => Err(ClientError::Status { method, status: status.as_u16() }),
+            Ok(_) | Err(_) => {
+                if let Some(what) = self.kept.echoed(&text) {
+                    return Err(ClientError::Echo { method, what });
+                }
+                let is_for_people = !text.trim().is_empty() && !text.trim_start().starts_with('<');
+                let said = is_for_people.then(|| self.shown(text.trim()));
+                Err(ClientError::Status { method, status: status.as_u16(), said })
+            }
         }
     }
 
@@ -293,19 +314,39 @@ impl<'a> Exchange<'a> {
 
     /// Reads a text that may be a message.
     fn message(&self, method: &'static str, text: &str) -> Result<Option<Value>, ClientError> {
-        let message = message::read(method, text)?;
-        match message.as_ref().and_then(|message| self.server.headers.echoed_in(message)) {
-            Some(header) => Err(ClientError::Echo { method, header }),
-            None => Ok(message),
+        let read = message::read(method, text);
+        let echoed = match &read {
+            Ok(message) => message.as_ref().and_then(|message| self.kept.echoed_in(message)),
+            // What is wrong with it quotes it.
+            Err(_) => self.kept.echoed(text),
+        };
+        if let Some(what) = echoed {
+            return Err(ClientError::Echo { method, what });
         }
+        let mut message = match read {
+            Ok(message) => message,
+            Err(_) => return message::read(method, &self.kept.masked(text)),
+        };
+        // Its own words are told. Its tools are compared and kept as they came, or their digest were another one.
+        for at in WORDS {
+            if let Some(words) = message.as_mut().and_then(|message| message.pointer_mut(at)) {
+                self.kept.mask_in(words);
+            }
+        }
+        Ok(message)
+    }
+
+    /// A text of the server's as it is told: without what was given to reach it, which is looked for before it is cut.
+    fn shown(&self, text: &str) -> String {
+        shown::text(&self.kept.masked(text))
     }
 
     /// A header of an answer, as text.
     fn text(&self, method: &'static str, headers: &HeaderMap, name: HeaderName) -> Result<Option<String>, ClientError> {
         let Some(value) = headers.get(name) else { return Ok(None) };
         let value = String::from_utf8_lossy(value.as_bytes());
-        match self.server.headers.echoed(&value) {
-            Some(header) => Err(ClientError::Echo { method, header }),
+        match self.kept.echoed_in_header(&value) {
+            Some(what) => Err(ClientError::Echo { method, what }),
             None => Ok(Some(value.into_owned())),
         }
     }
@@ -329,6 +370,14 @@ fn session(method: &'static str, headers: &HeaderMap) -> Result<Option<HeaderVal
 /// A media type without its parameters.
 fn essence(media_type: &str) -> String {
     media_type.split(';').next().unwrap_or_default().trim().to_ascii_lowercase()
+}
+
+/// An answer that no MCP server gives: to the first question it says that there is none.
+fn foreign(method: &'static str, what: String) -> ClientError {
+    match method {
+        "server/discover" | "initialize" => ClientError::Foreign { method, what },
+        _ => malformed(method, format!("it {what}")),
+    }
 }
 
 fn malformed(method: &'static str, what: String) -> ClientError {
