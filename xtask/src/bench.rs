@@ -17,7 +17,7 @@ use std::time::{Duration, Instant};
 use anyhow::{Context, bail};
 use serde_json::{Value, json};
 
-use crate::step::{binary, root, say, step};
+use crate::step::{binary, say, step, target};
 
 const ROUNDS: usize = 3;
 /// Calls of each side in a round.
@@ -33,7 +33,7 @@ const TOOLS: usize = 300;
 pub(crate) fn run() -> anyhow::Result<()> {
     let build = ["build", "--release", "--locked", "--package", "gatelatch-cli", "--package", "gatelatch-xtask"];
     step("release build", env!("CARGO"), &build, &[])?;
-    let own = root().join("target/release/gatelatch-xtask");
+    let own = target().join("release/gatelatch-xtask");
     step("bench", &own.to_string_lossy(), &["bench-measure"], &[])
 }
 
@@ -41,7 +41,7 @@ pub(crate) fn run() -> anyhow::Result<()> {
 pub(crate) fn retrieval(words: &[&str]) -> anyhow::Result<()> {
     let files = retrieval::Request::parse(words)?.words()?;
     step("release build", env!("CARGO"), &["build", "--release", "--locked", "-p", "gatelatch-xtask"], &[])?;
-    let own = root().join("target/release/gatelatch-xtask");
+    let own = target().join("release/gatelatch-xtask");
     let mut words = vec!["bench-retrieval"];
     words.extend(files.iter().map(String::as_str));
     step("bench retrieval", &own.to_string_lossy(), &words, &[])
@@ -54,7 +54,7 @@ pub(crate) fn measure_retrieval(words: &[&str]) -> anyhow::Result<()> {
 
 /// Measures; runs in the release build of this program.
 pub(crate) fn measure() -> anyhow::Result<()> {
-    let work = root().join("target/bench");
+    let work = target().join("bench");
     let catalog = work.join("catalog");
     generate(&catalog)?;
     let catalog = catalog.to_string_lossy().into_owned();
@@ -236,7 +236,7 @@ impl Peer {
     fn start_with(path: &Path, args: &[&str], variables: &[(&str, &str)]) -> anyhow::Result<Peer> {
         let mut command = program(path);
         // The user's own cache is none of the bench's business.
-        command.args(args).env("GATELATCH_CACHE", root().join("target/bench/cache")).envs(variables.iter().copied());
+        command.args(args).env("GATELATCH_CACHE", target().join("bench/cache")).envs(variables.iter().copied());
         let mut child = command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::null()).spawn()?;
         let input = child.stdin.take().context("no pipe")?;
         let output = BufReader::new(child.stdout.take().context("no pipe")?);

@@ -12,7 +12,7 @@ use serde_json::{Value, json};
 use zip::write::SimpleFileOptions;
 use zip::{CompressionMethod, DateTime, ZipWriter};
 
-use crate::step::{binary, root, say};
+use crate::step::{binary, root, say, target};
 
 /// The platforms of a bundle, in the order of their names: as its file is named, and as its manifest calls the operating system.
 pub(crate) const PLATFORMS: [(&str, &str); 5] = [
@@ -58,7 +58,7 @@ struct Asked {
 impl Asked {
     fn of(words: &[&str]) -> anyhow::Result<Asked> {
         let mut platform = this_platform();
-        let (mut program, mut out) = (binary(), root().join("target/bundles"));
+        let (mut program, mut out) = (binary(), target().join("bundles"));
         let mut rest = words;
         while let [option, value, after @ ..] = rest {
             match *option {

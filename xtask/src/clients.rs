@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use anyhow::Context;
 use serde_json::{Value, json};
 
-use crate::step::{binary, root, say, step};
+use crate::step::{binary, root, say, step, target};
 
 /// Every client that speaks stdio.
 const ALL: [&str; 7] = ["sdk-legacy", "client-dual", "py-mcp", "fastmcp", "inspector", "mcp-proxy", "opencode"];
@@ -23,7 +23,7 @@ pub(crate) fn run(names: &[&str]) -> anyhow::Result<()> {
     let mut setup = vec![script("setup.sh")];
     setup.extend(packages(names));
     step("install clients", "bash", &setup.iter().map(String::as_str).collect::<Vec<_>>(), &[])?;
-    let work = root().join("target/clients");
+    let work = target().join("clients");
     std::fs::create_dir_all(&work)?;
     for (surface, spec) in [("operator", operator(&work)), ("chat", chat(&work))] {
         let file = work.join(format!("{surface}.json"));

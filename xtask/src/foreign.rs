@@ -12,7 +12,7 @@ use gatelatch_contract::list::ToolList;
 use gatelatch_contract::pin::Pin;
 use serde_json::Value;
 
-use crate::step::{binary, root, say, step};
+use crate::step::{binary, root, say, step, target};
 
 const EVERYTHING: &str = "@modelcontextprotocol/server-everything@2026.8.31";
 const FASTMCP: &str = "fastmcp==4.2.3";
@@ -37,7 +37,7 @@ enum Port {
 
 /// Installs the servers where they are not yet, and asks each of them.
 pub(crate) fn run() -> anyhow::Result<()> {
-    let work = root().join("target/foreign");
+    let work = target().join("foreign");
     std::fs::create_dir_all(&work)?;
     for server in [everything(&work)?, fastmcp(&work)?] {
         let started = Instant::now();

@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 use std::process::{Command, Stdio};
 
-use crate::step::{root, step};
+use crate::step::{step, target};
 
 /// The readers of workbooks that ours is held against, and the writer of those that it is tried on.
 const READERS: [&str; 2] = ["openpyxl==3.1.5", "python-calamine==0.9.1"];
@@ -23,7 +23,7 @@ pub(crate) fn with_readers() -> anyhow::Result<PathBuf> {
 
 /// The folder of the programs that these packages bring, installed into `target/<name>` unless they are there.
 pub(crate) fn programs(name: &str, packages: &[&str]) -> anyhow::Result<PathBuf> {
-    let folder = root().join("target").join(name);
+    let folder = target().join(name);
     let programs = folder.join(if cfg!(windows) { "Scripts" } else { "bin" });
     let stamp = folder.join("installed");
     let wanted = packages.join(" ");

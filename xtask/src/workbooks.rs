@@ -12,7 +12,7 @@ use serde::Deserialize;
 use serde_json::{Map, Number, Value};
 
 use crate::python;
-use crate::step::{binary, root, say, step};
+use crate::step::{binary, say, step, target};
 
 /// The seed of the books that nobody thought of, where none is given.
 const SEED: &str = "1";
@@ -57,7 +57,7 @@ pub(crate) fn run(words: &[&str]) -> anyhow::Result<()> {
     if !program.is_file() {
         bail!("`{}` is not there; build it with `cargo build --release`", program.display());
     }
-    let folder = root().join("target/workbooks");
+    let folder = target().join("workbooks");
     if folder.exists() {
         std::fs::remove_dir_all(&folder)?;
     }
@@ -112,7 +112,7 @@ impl Case {
         let mut command = Command::new(program);
         command.args(["run", "xlsx", &self.action, "--args", &args, "--json"]).current_dir(folder).stdin(Stdio::null());
         // The user's own cache is none of this task's business.
-        command.env("GATELATCH_CACHE", root().join("target/workbooks.cache"));
+        command.env("GATELATCH_CACHE", target().join("workbooks.cache"));
         command.envs(self.env.iter().filter_map(|(name, value)| value.as_str().map(|value| (name, value))));
         let started = Instant::now();
         let output = command.output()?;

