@@ -32,7 +32,8 @@ usage: cargo xtask <task>
   codegen [--check]
                 write the reference pages; --check only compares them
   export-server-json [--check] [--bundles DIR]
-                write server.json; with bundles, as it is published; --check only compares it
+                write server.json; with bundles, as it is published; --check only compares it, and the version with
+                the newest tag before it
   verify-surface
                 declaration, catalog, lock file and server.json against what the release binary sends
   workbooks [--seed NUMBER]

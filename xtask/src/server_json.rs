@@ -4,9 +4,11 @@
 //! bundle's sha256 from the bundle. Its form and the registry's rules are the contract crate's. Start at [`run`].
 
 use std::path::{Path, PathBuf};
+use std::process::Command;
 
 use anyhow::{Context, bail};
 use gatelatch_contract::lock::Lock;
+use gatelatch_contract::server_json::release::{ReleaseError, follows};
 use gatelatch_contract::server_json::{
     Argument, CargoPackage, McpbPackage, Package, PackageTransport, Repository, RepositorySource, ServerJson,
 };
@@ -27,6 +29,9 @@ const VERSION: &str = env!("CARGO_PKG_VERSION");
 pub(crate) fn run(words: &[&str]) -> anyhow::Result<()> {
     let asked = Asked::of(words)?;
     let bundles = asked.bundles.as_deref().map_or_else(|| Ok(Vec::new()), packages)?;
+    if asked.check {
+        after_the_last(&tags())?;
+    }
     let text = made(&lock(&lock_file())?, bundles)?;
     let file = file();
     let is_there = std::fs::read_to_string(&file).is_ok_and(|there| there == text);
@@ -36,6 +41,38 @@ pub(crate) fn run(words: &[&str]) -> anyhow::Result<()> {
         (false, false) => {
             gatelatch_contract::file::write_whole(&file, &text)?;
             say("wrote server.json");
+        }
+    }
+    Ok(())
+}
+
+/// The versions that were released: the tags of the repository, as far as they are here.
+fn tags() -> Vec<String> {
+    #[expect(clippy::disallowed_methods, reason = "a task of the repository asks for its tags")]
+    let listed = Command::new("git").args(["tag", "--list", "v*"]).current_dir(root()).output();
+    match listed {
+        Ok(listed) if listed.status.success() => {
+            String::from_utf8_lossy(&listed.stdout).lines().map(str::to_owned).collect()
+        }
+        Ok(_) | Err(_) => {
+            say("skipped: the version against those that were released, since git knows no tags here");
+            Vec::new()
+        }
+    }
+}
+
+/// The registry shows the version that sorts last: this one must sort after every one that was released. Of itself
+/// nothing is said, since its own tag is there while it is released.
+fn after_the_last(tags: &[String]) -> anyhow::Result<()> {
+    let released = tags.iter().filter_map(|tag| tag.strip_prefix('v')).filter(|version| *version != VERSION);
+    for version in released {
+        match follows(version, VERSION) {
+            Ok(()) => {}
+            // A tag that names no version is no release.
+            Err(ReleaseError::Malformed(_)) => {}
+            Err(error @ ReleaseError::NotAfter { .. }) => {
+                bail!("{error}\n  help: `v{version}` is released; set a greater `version` in Cargo.toml")
+            }
         }
     }
     Ok(())
@@ -203,6 +240,16 @@ mod tests {
         assert!(package.targets.iter().any(|target| target.is_bin() && target.name == "gatelatch"));
         let readme = package.readme().expect("the crate has a README");
         assert!(readme_shows_name(&std::fs::read_to_string(readme).unwrap(), NAME));
+    }
+
+    #[test]
+    fn a_version_that_does_not_sort_after_all_that_were_released_is_refused() {
+        let after = |tags: &[&str]| after_the_last(&tags.iter().map(|tag| (*tag).to_owned()).collect::<Vec<_>>());
+        after(&["v0.0.1", "v0.0.9", "very-old", &format!("v{VERSION}")]).unwrap();
+        let error = after(&["v0.0.1", "v999.0.0"]).unwrap_err().to_string();
+        assert!(error.contains(&format!("version `{VERSION}` does not sort after `999.0.0`")), "{error}");
+        assert!(error.contains("Cargo.toml"), "{error}");
+        after_the_last(&tags()).unwrap();
     }
 
     #[test]
