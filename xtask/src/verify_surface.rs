@@ -131,7 +131,7 @@ fn against_catalog(surface: &SurfaceManifest, name: &str, bytes: &[u8], catalog:
 
 /// A change that is not locked, or not with the version that it needs.
 fn against_lock(surface: &SurfaceManifest, tools: &ToolList, lock: &Lock) -> anyhow::Result<Vec<Fault>> {
-    const LOCK: &str = "`gatelatch contract lock --surface surfaces/chat/chat_surface.yaml`";
+    const LOCK: &str = "`gatelatch --catalog manifests contract lock --surface surfaces/chat/chat_surface.yaml`";
     let version = SurfaceVersion::parse(&surface.surface_version)?;
     let changes = diff(&lock.tools, tools);
     let help = match changes.level().map(|level| lock.surface_version.least_after(level)) {
@@ -416,7 +416,7 @@ mod tests {
         copy.change("chat_surface.yaml", &format!("surface_version: {version}"), "surface_version: 9.0.0");
         let told = copy.told();
         assert!(told.len() == 1 && told[0].contains("version 9.0.0"), "{told:#?}");
-        assert!(told[0].contains("help: run `gatelatch contract lock"), "{told:#?}");
+        assert!(told[0].contains("help: run `gatelatch --catalog manifests contract lock"), "{told:#?}");
     }
 
     #[test]
