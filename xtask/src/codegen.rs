@@ -3,7 +3,6 @@
 //! `--check` writes nothing and fails when a page is not what it would write.
 
 use std::fmt::Write as _;
-use std::process::Command;
 
 use anyhow::{Context, bail};
 use gatelatch_contract::change::ChangeKind;
@@ -12,7 +11,7 @@ use gatelatch_manifest::reference::{self, Block, Form, Key, Word, surface};
 use gatelatch_manifest::rule::RULES;
 use serde_json::{Map, Value, json};
 
-use crate::step::{root, say};
+use crate::step::{in_root, root, say};
 
 const MADE: &str = "<!-- Made by `cargo xtask codegen`; edit the tables that it reads, not this page. -->\n\n";
 
@@ -55,9 +54,8 @@ pub(crate) fn run(check: bool) -> anyhow::Result<()> {
 
 /// What the binary says of itself.
 fn tables() -> anyhow::Result<Value> {
-    #[expect(clippy::disallowed_methods, reason = "a task of the repository starts the repository's own program")]
-    let mut command = Command::new(env!("CARGO"));
-    command.args(["run", "--quiet", "--locked", "--bin", "gatelatch", "--", "reference"]).current_dir(root());
+    let mut command = in_root(env!("CARGO"));
+    command.args(["run", "--quiet", "--locked", "--bin", "gatelatch", "--", "reference"]);
     let output = command.output().context("cannot start cargo")?;
     if !output.status.success() {
         bail!("`gatelatch reference` failed: {}", String::from_utf8_lossy(&output.stderr));

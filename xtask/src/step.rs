@@ -33,15 +33,34 @@ pub(crate) fn binary() -> PathBuf {
 pub(crate) fn step(title: &str, program: &str, args: &[&str], variables: &[(&str, &str)]) -> anyhow::Result<()> {
     say(&format!("── {title}: {program} {}", args.join(" ")));
     let started = Instant::now();
-    #[expect(clippy::disallowed_methods, reason = "a task of the repository starts the repository's own tools")]
-    let mut command = Command::new(program);
-    command.args(args).envs(variables.iter().copied()).current_dir(root());
-    let status = command.status().with_context(|| format!("cannot start `{program}`"))?;
+    let mut command = in_root(program);
+    let status = command
+        .args(args)
+        .envs(variables.iter().copied())
+        .status()
+        .with_context(|| format!("cannot start `{program}`"))?;
     say(&format!("── {title}: {:.0} s", started.elapsed().as_secs_f64()));
     if !status.success() {
         bail!("{title} failed: `{program}` ended with {status}");
     }
     Ok(())
+}
+
+/// A program in the repository's root, started as from a shell: without what cargo says to this task of its package.
+///
+/// Build scripts that ask for it would run anew, and all that depends on them, each time that a task and a shell build
+/// in turn.
+pub(crate) fn in_root(program: &str) -> Command {
+    #[expect(clippy::disallowed_methods, reason = "a task of the repository starts the repository's own tools")]
+    let mut command = Command::new(program);
+    let told = |name: &str| name.starts_with("CARGO_PKG_") || name.starts_with("CARGO_MANIFEST_");
+    #[expect(clippy::disallowed_methods, reason = "a task passes on its own environment, but for a part of it")]
+    let variables = std::env::vars_os();
+    for (name, _) in variables.filter(|(name, _)| name.to_str().is_some_and(told)) {
+        command.env_remove(name);
+    }
+    command.current_dir(root());
+    command
 }
 
 /// A line on standard error.
@@ -52,6 +71,15 @@ pub(crate) fn say(line: &str) {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    /// Cargo tells this test of its package, as it tells a task.
+    #[test]
+    fn what_a_task_builds_is_not_told_of_the_tasks_package() {
+        let printed = in_root("env").output().unwrap();
+        let printed = String::from_utf8_lossy(&printed.stdout).into_owned();
+        assert!(printed.contains("PATH="), "{printed}");
+        assert!(!printed.contains("CARGO_MANIFEST_") && !printed.contains("CARGO_PKG_"), "{printed}");
+    }
 
     /// This test's own program lies there, wherever that is.
     #[test]

@@ -263,7 +263,7 @@ fn told(error: &anyhow::Error) -> String {
 
 #[cfg(test)]
 mod tests {
-    use std::process::Command;
+    use crate::step::in_root;
 
     use super::*;
 
@@ -323,9 +323,8 @@ mod tests {
 
     /// The binary as this test's own build makes it.
     fn program() -> PathBuf {
-        #[expect(clippy::disallowed_methods, reason = "a test of the repository builds the repository's own program")]
-        let mut cargo = Command::new(env!("CARGO"));
-        let built = cargo.args(["build", "--quiet", "--locked", "--bin", "gatelatch"]).current_dir(root()).status();
+        let mut cargo = in_root(env!("CARGO"));
+        let built = cargo.args(["build", "--quiet", "--locked", "--bin", "gatelatch"]).status();
         assert!(built.unwrap().success());
         let tests = std::env::current_exe().unwrap();
         let program = tests.parent().unwrap().parent().unwrap().join("gatelatch");
