@@ -157,6 +157,15 @@ impl Rows<'_> {
             Rows::Binary(rows) => rows.next(row),
         }
     }
+
+    /// To be called by whoever stops before the end and tells which rows came first: [`Fault::OutOfOrder`] when a row
+    /// that comes yet belongs before the last one.
+    pub(crate) fn look_ahead(&mut self) -> Result<(), Fault> {
+        match self {
+            Rows::Spreadsheetml(rows) => rows.look_ahead(),
+            Rows::Opendocument(_) | Rows::Binary(_) => Ok(()),
+        }
+    }
 }
 
 impl Shared for Rows<'_> {
