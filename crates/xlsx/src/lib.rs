@@ -15,6 +15,7 @@ mod json;
 mod markup;
 mod number_format;
 mod opendocument;
+mod outline;
 mod package;
 mod reference;
 mod relations;
@@ -24,6 +25,7 @@ mod serial;
 mod spreadsheetml;
 mod store;
 mod workbook;
+mod xlsb;
 
 use std::ffi::OsString;
 use std::io::Write;

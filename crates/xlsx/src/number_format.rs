@@ -1,9 +1,46 @@
 //! Number formats: whether a format shows its numbers as dates, times or durations.
 
+use std::collections::HashMap;
+
+use crate::error::Fault;
 use crate::serial::Clock;
 
+/// How many styles are remembered; spreadsheet programs stop at 65 490.
+const MAX_STYLES: usize = 1 << 20;
+
+/// The styles of a workbook's cells, as far as they make dates of numbers.
+#[derive(Default)]
+pub(crate) struct Styles {
+    /// The formats that the workbook defines itself.
+    codes: HashMap<u32, Option<Clock>>,
+    clocks: Vec<Option<Clock>>,
+}
+
+impl Styles {
+    /// Learns a format that the workbook defines.
+    pub(crate) fn define(&mut self, id: u32, code: &str) {
+        if self.codes.len() < MAX_STYLES {
+            self.codes.insert(id, of_code(code));
+        }
+    }
+
+    /// Adds the next style, which has this format: one of the workbook's own, else one of the built-in ones.
+    pub(crate) fn add(&mut self, format: u32) -> Result<(), Fault> {
+        if self.clocks.len() >= MAX_STYLES {
+            return Err(Fault::too_large(format!("it lists more than {MAX_STYLES} styles")));
+        }
+        self.clocks.push(self.codes.get(&format).copied().unwrap_or_else(|| built_in(format)));
+        Ok(())
+    }
+
+    /// What cells of this style show, `None` for plain numbers.
+    pub(crate) fn clock(&self, style: usize) -> Option<Clock> {
+        self.clocks.get(style).copied().flatten()
+    }
+}
+
 /// What a format of the built-in numbers shows; `None` for plain numbers and for numbers that a workbook defines itself.
-pub(crate) fn built_in(id: u32) -> Option<Clock> {
+fn built_in(id: u32) -> Option<Clock> {
     match id {
         14..=17 | 27..=31 | 36 | 50..=54 | 57 | 58 => Some(Clock::Date),
         18..=21 | 32..=35 | 45 | 47 | 55 | 56 => Some(Clock::Time),
@@ -14,7 +51,7 @@ pub(crate) fn built_in(id: u32) -> Option<Clock> {
 }
 
 /// What a format code shows, by its first section; `None` for plain numbers and text.
-pub(crate) fn of_code(code: &str) -> Option<Clock> {
+fn of_code(code: &str) -> Option<Clock> {
     if code.eq_ignore_ascii_case("general") || code.eq_ignore_ascii_case("standard") {
         return None;
     }

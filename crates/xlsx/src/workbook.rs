@@ -11,6 +11,7 @@ use crate::reference::Area;
 use crate::row::{Row, Shared};
 use crate::spreadsheetml::{SheetRows, Spreadsheetml};
 use crate::store::Store;
+use crate::xlsb::{Xlsb, XlsbRows};
 
 /// How many sheets a workbook may list.
 pub(crate) const MAX_SHEETS: usize = 10_000;
@@ -80,6 +81,7 @@ pub(crate) struct Workbook {
 enum Inner {
     Spreadsheetml(Box<Spreadsheetml>),
     Opendocument(Box<Opendocument>),
+    Xlsb(Box<Xlsb>),
     Binary(Box<Binary>),
 }
 
@@ -97,11 +99,11 @@ impl Workbook {
                 (Inner::Opendocument(Box::new(book)), listed)
             }
             Recognized::BinaryPackage(package, main) => {
-                let (book, listed) = Binary::open_package(package, &main)?;
-                (Inner::Binary(Box::new(book)), listed)
+                let (book, listed) = Xlsb::open(package, &main)?;
+                (Inner::Xlsb(Box::new(book)), listed)
             }
             Recognized::Compound => {
-                let (book, listed) = Binary::open_compound(store)?;
+                let (book, listed) = Binary::open(store)?;
                 (Inner::Binary(Box::new(book)), listed)
             }
         };
@@ -116,6 +118,7 @@ impl Workbook {
         match &mut self.inner {
             Inner::Spreadsheetml(book) => Ok(Rows::Spreadsheetml(Box::new(book.rows(sheet, gather)?))),
             Inner::Opendocument(book) => Ok(Rows::Opendocument(Box::new(book.rows(sheet)?))),
+            Inner::Xlsb(book) => Ok(Rows::Xlsb(Box::new(book.rows(sheet)?))),
             Inner::Binary(book) => Ok(Rows::Binary(book.rows(sheet)?)),
         }
     }
@@ -136,6 +139,7 @@ impl Workbook {
                 Ok(area)
             }
             Inner::Opendocument(book) => Ok(book.extent(sheet)),
+            Inner::Xlsb(book) => book.extent(sheet),
             Inner::Binary(book) => book.extent(sheet),
         }
     }
@@ -145,6 +149,7 @@ impl Workbook {
 pub(crate) enum Rows<'a> {
     Spreadsheetml(Box<SheetRows<'a>>),
     Opendocument(Box<TableRows<'a>>),
+    Xlsb(Box<XlsbRows<'a>>),
     Binary(BinaryRows<'a>),
 }
 
@@ -154,6 +159,7 @@ impl Rows<'_> {
         match self {
             Rows::Spreadsheetml(rows) => rows.next(row),
             Rows::Opendocument(rows) => rows.next(row),
+            Rows::Xlsb(rows) => rows.next(row),
             Rows::Binary(rows) => rows.next(row),
         }
     }
@@ -163,7 +169,7 @@ impl Rows<'_> {
     pub(crate) fn look_ahead(&mut self) -> Result<(), Fault> {
         match self {
             Rows::Spreadsheetml(rows) => rows.look_ahead(),
-            Rows::Opendocument(_) | Rows::Binary(_) => Ok(()),
+            Rows::Opendocument(_) | Rows::Xlsb(_) | Rows::Binary(_) => Ok(()),
         }
     }
 }
@@ -172,14 +178,14 @@ impl Shared for Rows<'_> {
     fn shared(&self, index: u32) -> &str {
         match self {
             Rows::Spreadsheetml(rows) => rows.shared(index),
-            Rows::Opendocument(_) | Rows::Binary(_) => "",
+            Rows::Opendocument(_) | Rows::Xlsb(_) | Rows::Binary(_) => "",
         }
     }
 
     fn is_blank(&self, index: u32) -> bool {
         match self {
             Rows::Spreadsheetml(rows) => rows.is_blank(index),
-            Rows::Opendocument(_) | Rows::Binary(_) => true,
+            Rows::Opendocument(_) | Rows::Xlsb(_) | Rows::Binary(_) => true,
         }
     }
 }

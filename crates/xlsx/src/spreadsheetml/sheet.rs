@@ -3,9 +3,9 @@
 //! Owns what `<c>` means. Trusts no order, no count and no dimension that the sheet claims.
 
 use super::strings::{self, MAX_TEXT, Strings};
-use super::styles::Styles;
 use crate::error::Fault;
 use crate::markup::{Scanner, Tag, Token};
+use crate::number_format::Styles;
 use crate::reference::{Area, MAX_COLUMNS, MAX_ROWS, cell_name};
 use crate::row::{Content, Gathered, Row, Shared};
 use crate::serial::Epoch;
