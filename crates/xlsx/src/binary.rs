@@ -123,7 +123,11 @@ fn guarded<T, E: std::fmt::Display>(call: impl FnOnce() -> Result<T, E>) -> Resu
         Ok(Err(error)) => error.to_string(),
         Err(_) => "its structure is not what the format demands".to_owned(),
     };
-    if told.contains("password") { Err(Fault::Encrypted) } else { Err(Fault::damaged(told)) }
+    if told.contains("password") {
+        return Err(Fault::Encrypted);
+    }
+    let unread = told.contains("Codepage");
+    Err(Fault::damaged(if unread { "its texts are in a code page that is not read here".to_owned() } else { told }))
 }
 
 /// The rows of one sheet.

@@ -21,6 +21,7 @@ mod record {
     pub(super) const DATE_SYSTEM: u16 = 0x0022;
     pub(super) const FILEPASS: u16 = 0x002F;
     pub(super) const CONTINUE: u16 = 0x003C;
+    pub(super) const CODE_PAGE: u16 = 0x0042;
     pub(super) const BOUNDSHEET: u16 = 0x0085;
     pub(super) const MULRK: u16 = 0x00BD;
     pub(super) const RSTRING: u16 = 0x00D6;
@@ -50,6 +51,9 @@ const SMALL_GRID: u64 = 100_000;
 pub(super) fn make_safe(stream: &mut [u8]) -> Result<(Vec<Places>, Epoch), Fault> {
     let globals = Globals::read(stream)?;
     let styles = globals.styles()?;
+    if !globals.is_old {
+        join_texts(stream);
+    }
     // A string of three bytes takes 24 in memory, one of usual length twice its own.
     let mut memory = 3 * stream.len() as u64 + 5 * globals.strings;
     let mut walked = 0;
@@ -115,6 +119,17 @@ impl Globals {
             // However it is encrypted: the weakest way, which has the number 0, hides the values as well.
             record::FILEPASS => return Err(Fault::Encrypted),
             record::DATE_SYSTEM if data.first() == Some(&1) => self.epoch = Epoch::From1904,
+            record::CODE_PAGE if data.len() >= 2 => {
+                let page: u16 = match word(data, 0) {
+                    // From Excel 97 on texts are UTF-16, whatever is said here.
+                    _ if !self.is_old => 1200,
+                    // Two have numbers of their own in old files.
+                    0x8000 => 10_000,
+                    0x8001 => 1252,
+                    page => page,
+                };
+                data[..2].copy_from_slice(&page.to_le_bytes());
+            }
             record::BOUNDSHEET if data.len() >= 4 => {
                 self.starts.push(u32::from_le_bytes([data[0], data[1], data[2], data[3]]) as usize);
                 if self.starts.len() > MAX_SHEETS {
@@ -147,6 +162,37 @@ impl Globals {
             styles.add(u32::from(*format))?;
         }
         Ok(styles)
+    }
+}
+
+/// Makes one record of a text that a formula resulted in and that lies in several: the reader looks at the first alone.
+fn join_texts(stream: &mut [u8]) {
+    let mut at = 0;
+    while let Ok(Some(text)) = Record::at(stream, at) {
+        at = text.end;
+        if text.kind != record::STRING || text.end - text.start < 7 {
+            continue;
+        }
+        // How many bytes a letter takes is said at the beginning of each.
+        let is_wide = stream[text.start + 6] & 1;
+        let mut end = text.end;
+        while let Ok(Some(more)) = Record::at(stream, at)
+            && more.kind == record::CONTINUE
+            && more.end - more.start > 5
+            && stream[more.start + 4] & 1 == is_wide
+            && end + (more.end - more.start) - text.start <= usize::from(u16::MAX)
+        {
+            stream.copy_within(more.start + 5..more.end, end);
+            end += more.end - more.start - 5;
+            at = more.end;
+        }
+        if at > text.end {
+            let (len, rest) = (end - text.start - 4, at - end - 4);
+            stream[text.start + 2..text.start + 4].copy_from_slice(&(len as u16).to_le_bytes());
+            // What is left over is a cell that holds nothing.
+            stream[end..end + 2].copy_from_slice(&record::BLANK.to_le_bytes());
+            stream[end + 2..end + 4].copy_from_slice(&(rest as u16).to_le_bytes());
+        }
     }
 }
 

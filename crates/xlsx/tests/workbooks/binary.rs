@@ -101,6 +101,65 @@ fn a_moment_is_what_its_format_shows_at_midnight_too() {
 }
 
 #[test]
+fn a_long_text_that_a_formula_resulted_in_comes_whole() {
+    let place = tempfile::tempdir().unwrap();
+    let formula = |row| {
+        let text = [0, 0, 0, 0, 0, 0, 0xFF, 0xFF];
+        biff(0x0006, &[at(row, 0, 0), text.to_vec(), vec![0; 6], vec![3, 0, 0x1E, 1, 0]].concat())
+    };
+    let text: String = (0..4000).map(|at| format!("{at},")).collect();
+    let letters: Vec<&[u8]> = text.as_bytes().chunks(8000).collect();
+    assert_eq!(letters.len(), 3);
+    let head = |count: usize, wide: u8| [&(count as u16).to_le_bytes()[..], &[wide]].concat();
+    let wide = |letters: &[u8]| -> Vec<u8> { letters.iter().flat_map(|letter| [*letter, 0]).collect() };
+    let more = |wide: u8, letters: &[u8]| biff(0x003C, &[&[wide], letters].concat());
+    let cells = [
+        formula(0),
+        biff(0x0207, &[&head(text.len(), 0), letters[0]].concat()),
+        more(0, letters[1]),
+        more(0, letters[2]),
+        formula(1),
+        biff(0x0207, &[head(12_000, 1), wide(&letters[0][..4000])].concat()),
+        more(1, &wide(&letters[0][4000..])),
+        more(1, &wide(&letters[1][..4000])),
+        formula(2),
+        biff(0x0207, &[&head(3, 0)[..], b"end"].concat()),
+    ];
+    std::fs::write(place.path().join("a.xls"), compound("Workbook", &xls_stream(&cells.concat(), &[], false))).unwrap();
+    assert_eq!(rows(place.path(), "a.xls"), json!([[text], [text[..12_000]], ["end"]]));
+}
+
+#[test]
+fn code_pages_are_those_of_old_files_and_what_is_not_read_is_told() {
+    let place = tempfile::tempdir().unwrap();
+    let replaced = |stream: &mut [u8], old: &[u8], new: &[u8]| {
+        let at = stream.windows(old.len()).position(|bytes| bytes == old).unwrap();
+        stream[at..at + old.len()].copy_from_slice(new);
+    };
+    let read = |page: u16, is_old: bool, cell: &[u8]| {
+        let mut stream = xls_stream(cell, &["Zoë 日本"], false);
+        // In the place of the record that says from which day the workbook counts.
+        replaced(&mut stream, &biff(0x0022, &[0, 0]), &biff(0x0042, &page.to_le_bytes()));
+        if is_old {
+            let begin = |version: u8, kind: u8| [&biff(0x0809, &[0; 16])[..4], &[0, version, kind, 0]].concat();
+            replaced(&mut stream, &begin(6, 5), &begin(5, 5));
+        }
+        std::fs::write(place.path().join("a.xls"), compound("Workbook", &stream)).unwrap();
+        run(place.path(), "read-sheet", &["--path", "a.xls"])
+    };
+    let new = biff(0x00FD, &[at(0, 0, 0), vec![0; 4]].concat());
+    let old = biff(0x0204, &[&at(0, 0, 0)[..], &[3, 0], b"Zo\xEB"].concat());
+    for page in [1200, 1252, 932, 10_029] {
+        assert_eq!(read(page, false, &new).unwrap()["rows"], json!([["Zoë 日本"]]), "{page}");
+    }
+    for page in [1252, 0x8001] {
+        assert_eq!(read(page, true, &old).unwrap()["rows"], json!([["Zoë"]]), "{page}");
+    }
+    let message = "cannot read `a.xls`: it is damaged: its texts are in a code page that is not read here";
+    assert_eq!(read(10_029, true, &old).unwrap_err()["message"], message);
+}
+
+#[test]
 fn a_sparse_xls_takes_as_long_as_its_grid_and_no_longer() {
     let place = tempfile::tempdir().unwrap();
     let cell = |row, column| biff(0x0203, &[at(row, column, 0), 1f64.to_le_bytes().to_vec()].concat());
