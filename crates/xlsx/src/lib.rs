@@ -7,7 +7,6 @@
 
 mod action;
 mod arguments;
-mod binary;
 mod compound;
 pub mod error;
 mod format;
@@ -25,6 +24,7 @@ mod serial;
 mod spreadsheetml;
 mod store;
 mod workbook;
+mod xls;
 mod xlsb;
 
 use std::ffi::OsString;

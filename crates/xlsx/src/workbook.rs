@@ -3,7 +3,6 @@
 use std::collections::HashSet;
 use std::path::Path;
 
-use crate::binary::{Binary, BinaryRows};
 use crate::error::Fault;
 use crate::format::{self, Recognized};
 use crate::opendocument::{Opendocument, TableRows};
@@ -11,6 +10,7 @@ use crate::reference::Area;
 use crate::row::{Row, Shared};
 use crate::spreadsheetml::{SheetRows, Spreadsheetml};
 use crate::store::Store;
+use crate::xls::{Xls, XlsRows};
 use crate::xlsb::{Xlsb, XlsbRows};
 
 /// How many sheets a workbook may list.
@@ -82,7 +82,7 @@ enum Inner {
     Spreadsheetml(Box<Spreadsheetml>),
     Opendocument(Box<Opendocument>),
     Xlsb(Box<Xlsb>),
-    Binary(Box<Binary>),
+    Xls(Box<Xls>),
 }
 
 impl Workbook {
@@ -103,8 +103,8 @@ impl Workbook {
                 (Inner::Xlsb(Box::new(book)), listed)
             }
             Recognized::Compound => {
-                let (book, listed) = Binary::open(store)?;
-                (Inner::Binary(Box::new(book)), listed)
+                let (book, listed) = Xls::open(store)?;
+                (Inner::Xls(Box::new(book)), listed)
             }
         };
         let Listed { sheets, names, absent } = listed;
@@ -119,7 +119,7 @@ impl Workbook {
             Inner::Spreadsheetml(book) => Ok(Rows::Spreadsheetml(Box::new(book.rows(sheet, gather)?))),
             Inner::Opendocument(book) => Ok(Rows::Opendocument(Box::new(book.rows(sheet)?))),
             Inner::Xlsb(book) => Ok(Rows::Xlsb(Box::new(book.rows(sheet)?))),
-            Inner::Binary(book) => Ok(Rows::Binary(book.rows(sheet)?)),
+            Inner::Xls(book) => Ok(Rows::Xls(book.rows(sheet)?)),
         }
     }
 
@@ -140,7 +140,7 @@ impl Workbook {
             }
             Inner::Opendocument(book) => Ok(book.extent(sheet)),
             Inner::Xlsb(book) => book.extent(sheet),
-            Inner::Binary(book) => book.extent(sheet),
+            Inner::Xls(book) => book.extent(sheet),
         }
     }
 }
@@ -150,7 +150,7 @@ pub(crate) enum Rows<'a> {
     Spreadsheetml(Box<SheetRows<'a>>),
     Opendocument(Box<TableRows<'a>>),
     Xlsb(Box<XlsbRows<'a>>),
-    Binary(BinaryRows<'a>),
+    Xls(XlsRows<'a>),
 }
 
 impl Rows<'_> {
@@ -160,7 +160,7 @@ impl Rows<'_> {
             Rows::Spreadsheetml(rows) => rows.next(row),
             Rows::Opendocument(rows) => rows.next(row),
             Rows::Xlsb(rows) => rows.next(row),
-            Rows::Binary(rows) => rows.next(row),
+            Rows::Xls(rows) => rows.next(row),
         }
     }
 
@@ -169,7 +169,7 @@ impl Rows<'_> {
     pub(crate) fn look_ahead(&mut self) -> Result<(), Fault> {
         match self {
             Rows::Spreadsheetml(rows) => rows.look_ahead(),
-            Rows::Opendocument(_) | Rows::Xlsb(_) | Rows::Binary(_) => Ok(()),
+            Rows::Opendocument(_) | Rows::Xlsb(_) | Rows::Xls(_) => Ok(()),
         }
     }
 }
@@ -178,14 +178,14 @@ impl Shared for Rows<'_> {
     fn shared(&self, index: u32) -> &str {
         match self {
             Rows::Spreadsheetml(rows) => rows.shared(index),
-            Rows::Opendocument(_) | Rows::Xlsb(_) | Rows::Binary(_) => "",
+            Rows::Opendocument(_) | Rows::Xlsb(_) | Rows::Xls(_) => "",
         }
     }
 
     fn is_blank(&self, index: u32) -> bool {
         match self {
             Rows::Spreadsheetml(rows) => rows.is_blank(index),
-            Rows::Opendocument(_) | Rows::Xlsb(_) | Rows::Binary(_) => true,
+            Rows::Opendocument(_) | Rows::Xlsb(_) | Rows::Xls(_) => true,
         }
     }
 }

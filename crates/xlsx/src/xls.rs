@@ -9,7 +9,7 @@ mod biff;
 use std::io::Cursor;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
-use calamine::{Data, Range, Reader, Rows, SheetType, SheetVisible, Xls};
+use calamine::{Data, Range, Reader, Rows, SheetType, SheetVisible};
 
 use biff::Places;
 
@@ -22,8 +22,8 @@ use crate::store::Store;
 use crate::workbook::{DefinedName, Listed, MAX_SHEETS, Sheet, SheetKind};
 
 /// An open workbook, held whole.
-pub(crate) struct Binary {
-    book: Box<Xls<Cursor<Vec<u8>>>>,
+pub(crate) struct Xls {
+    book: Box<calamine::Xls<Cursor<Vec<u8>>>>,
     titles: Vec<String>,
     /// The sheet that was asked for last.
     held: Option<(usize, Range<Data>)>,
@@ -32,9 +32,9 @@ pub(crate) struct Binary {
     epoch: Epoch,
 }
 
-impl Binary {
+impl Xls {
     /// Opens a compound file, which is an `.xls` if it holds one's stream.
-    pub(crate) fn open(store: Store) -> Result<(Binary, Listed), Fault> {
+    pub(crate) fn open(store: Store) -> Result<(Xls, Listed), Fault> {
         let compound = Compound::open(store)?;
         if compound.has("EncryptedPackage") || compound.has("EncryptionInfo") {
             return Err(Fault::Encrypted);
@@ -49,18 +49,18 @@ impl Binary {
         };
         drop(compound);
         let (places, epoch) = biff::make_safe(&mut stream)?;
-        let book: Xls<_> = guarded(|| Xls::new(Cursor::new(wrap("Workbook", stream))))?;
+        let book: calamine::Xls<_> = guarded(|| calamine::Xls::new(Cursor::new(wrap("Workbook", stream))))?;
         let (sheets, names) = outline(&book);
         if sheets.len() > MAX_SHEETS {
             return Err(Fault::too_large(format!("it lists more than {MAX_SHEETS} sheets")));
         }
         let titles = sheets.iter().map(|sheet| sheet.title.clone()).collect();
-        let book = Binary { book: Box::new(book), titles, held: None, places, epoch };
+        let book = Xls { book: Box::new(book), titles, held: None, places, epoch };
         Ok((book, Listed { sheets, names, absent: Vec::new() }))
     }
 
     /// The rows of a sheet.
-    pub(crate) fn rows(&mut self, sheet: usize) -> Result<BinaryRows<'_>, Fault> {
+    pub(crate) fn rows(&mut self, sheet: usize) -> Result<XlsRows<'_>, Fault> {
         let gone = || Fault::damaged("a sheet went away");
         let title = self.titles.get(sheet).ok_or_else(gone)?;
         if self.held.as_ref().is_none_or(|(held, _)| *held != sheet) {
@@ -73,7 +73,7 @@ impl Binary {
         // Of sheets with one title calamine gives the last.
         let given = self.titles.iter().rposition(|other| other == title);
         let places = given.and_then(|given| self.places.get(given)).ok_or_else(gone)?;
-        Ok(BinaryRows { rows: range.rows(), row, column, places, epoch: self.epoch })
+        Ok(XlsRows { rows: range.rows(), row, column, places, epoch: self.epoch })
     }
 
     /// The smallest area that holds every cell of a sheet that holds something.
@@ -91,7 +91,7 @@ impl Binary {
     }
 }
 
-fn outline(book: &Xls<Cursor<Vec<u8>>>) -> (Vec<Sheet>, Vec<DefinedName>) {
+fn outline(book: &calamine::Xls<Cursor<Vec<u8>>>) -> (Vec<Sheet>, Vec<DefinedName>) {
     let sheets = book
         .sheets_metadata()
         .iter()
@@ -131,7 +131,7 @@ fn guarded<T, E: std::fmt::Display>(call: impl FnOnce() -> Result<T, E>) -> Resu
 }
 
 /// The rows of one sheet.
-pub(crate) struct BinaryRows<'a> {
+pub(crate) struct XlsRows<'a> {
     rows: Rows<'a, Data>,
     /// Where the next row begins.
     row: u32,
@@ -140,7 +140,7 @@ pub(crate) struct BinaryRows<'a> {
     epoch: Epoch,
 }
 
-impl BinaryRows<'_> {
+impl XlsRows<'_> {
     /// Reads the next row that has cells; `false` at the end.
     pub(crate) fn next(&mut self, row: &mut Row) -> Result<bool, Fault> {
         while let Some(cells) = self.rows.next() {
