@@ -139,10 +139,22 @@ impl Workbook {
                 Ok(area)
             }
             Inner::Opendocument(book) => Ok(book.extent(sheet)),
-            Inner::Xlsb(book) => book.extent(sheet),
-            Inner::Xls(book) => book.extent(sheet),
+            Inner::Xlsb(_) | Inner::Xls(_) => extent(&mut self.rows(sheet)?),
         }
     }
+}
+
+/// The smallest area that holds every cell that holds something.
+fn extent(rows: &mut Rows<'_>) -> Result<Option<Area>, Fault> {
+    let mut row = Row::default();
+    let mut whole: Option<Area> = None;
+    while rows.next(&mut row)? {
+        if let (Some(first), Some(last)) = (row.cells.first(), row.cells.last()) {
+            let area = Area::cell(row.number, first.column).with(Area::cell(row.number, last.column));
+            whole = Some(whole.map_or(area, |whole| whole.with(area)));
+        }
+    }
+    Ok(whole)
 }
 
 /// The rows of one sheet.

@@ -15,7 +15,7 @@ use biff::Places;
 
 use crate::compound::{Compound, wrap};
 use crate::error::Fault;
-use crate::reference::{Area, split_sheet};
+use crate::reference::split_sheet;
 use crate::row::{Content, Row};
 use crate::serial::Epoch;
 use crate::store::Store;
@@ -74,20 +74,6 @@ impl Xls {
         let given = self.titles.iter().rposition(|other| other == title);
         let places = given.and_then(|given| self.places.get(given)).ok_or_else(gone)?;
         Ok(XlsRows { rows: range.rows(), row, column, places, epoch: self.epoch })
-    }
-
-    /// The smallest area that holds every cell of a sheet that holds something.
-    pub(crate) fn extent(&mut self, sheet: usize) -> Result<Option<Area>, Fault> {
-        let mut rows = self.rows(sheet)?;
-        let mut row = Row::default();
-        let mut whole: Option<Area> = None;
-        while rows.next(&mut row)? {
-            if let (Some(first), Some(last)) = (row.cells.first(), row.cells.last()) {
-                let area = Area::cell(row.number, first.column).with(Area::cell(row.number, last.column));
-                whole = Some(whole.map_or(area, |whole| whole.with(area)));
-            }
-        }
-        Ok(whole)
     }
 }
 

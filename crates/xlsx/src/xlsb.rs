@@ -9,7 +9,7 @@ mod record;
 use crate::error::Fault;
 use crate::number_format::Styles;
 use crate::package::{Package, Part};
-use crate::reference::{Area, MAX_COLUMNS, MAX_ROWS, cell_name};
+use crate::reference::{MAX_COLUMNS, MAX_ROWS, cell_name};
 use crate::relations::Relations;
 use crate::row::{Content, Row};
 use crate::serial::Epoch;
@@ -71,20 +71,6 @@ impl Xlsb {
         let part = self.part(self.parts.get(sheet).map(String::as_str), MAX_SHEET)?.ok_or_else(gone)?;
         let tables = self.tables.as_ref().ok_or_else(gone)?;
         XlsbRows::new(part, tables, self.epoch)
-    }
-
-    /// The smallest area that holds every cell of a sheet that holds something.
-    pub(crate) fn extent(&mut self, sheet: usize) -> Result<Option<Area>, Fault> {
-        let mut rows = self.rows(sheet)?;
-        let mut row = Row::default();
-        let mut whole: Option<Area> = None;
-        while rows.next(&mut row)? {
-            if let (Some(first), Some(last)) = (row.cells.first(), row.cells.last()) {
-                let area = Area::cell(row.number, first.column).with(Area::cell(row.number, last.column));
-                whole = Some(whole.map_or(area, |whole| whole.with(area)));
-            }
-        }
-        Ok(whole)
     }
 
     fn part(&self, name: Option<&str>, most: u64) -> Result<Option<Part>, Fault> {
