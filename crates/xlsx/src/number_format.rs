@@ -64,7 +64,7 @@ fn of_code(code: &str) -> Option<Clock> {
     for (at, letter) in letters.iter().enumerate() {
         match letter {
             Letter::Day => date = true,
-            Letter::Time => time = true,
+            Letter::Time | Letter::Half => time = true,
             // An `m` is minutes between hours and seconds, and months anywhere else.
             Letter::MonthOrMinute => {
                 let after_hour = at > 0 && letters[at - 1] == Letter::Time;
@@ -95,6 +95,8 @@ enum Letter {
     MonthOrMinute,
     /// Hours and seconds.
     Time,
+    /// `AM/PM`, `A/P`.
+    Half,
     /// `[h]`, `[mm]`, `[s]`.
     Elapsed,
 }
@@ -133,7 +135,13 @@ fn letters(code: &str) -> Vec<Letter> {
             }
             // `AM/PM` holds an `m` that is neither.
             'a' if rest.peek().is_some_and(|next| matches!(next, 'm' | 'M' | '/')) => {
-                while rest.next_if(|next| matches!(next, 'm' | 'M' | '/' | 'p' | 'P')).is_some() {}
+                let mut is_half = false;
+                while let Some(next) = rest.next_if(|next| matches!(next, 'm' | 'M' | '/' | 'p' | 'P')) {
+                    is_half |= next == '/';
+                }
+                if is_half {
+                    found.push(Letter::Half);
+                }
             }
             _ => {}
         }
@@ -155,6 +163,10 @@ mod tests {
             ("[$-F800]dddd\\,\\ mmmm\\ dd\\,\\ yyyy", Some(Clock::Date)),
             ("[$-409]h:mm:ss AM/PM", Some(Clock::Time)),
             ("H:MM:SS;@", Some(Clock::Time)),
+            ("AM/PM", Some(Clock::Time)),
+            ("A/P", Some(Clock::Time)),
+            ("yyyy mm A/P", Some(Clock::DateTime)),
+            ("Am", None),
             ("mm:ss.0", Some(Clock::Time)),
             ("yyyy-mm-dd\\Thh:mm:ss.000", Some(Clock::DateTime)),
             ("m/d/yy h:mm", Some(Clock::DateTime)),
