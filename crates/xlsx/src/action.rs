@@ -116,8 +116,10 @@ impl Book {
         if let Some(name) = self.defined(wanted, of_sheet) {
             let name = &self.workbook.names[name];
             let Some((sheet, area)) = self.rectangle(&name.refers_to) else {
-                let detail =
-                    format!("the defined name means `{}`, which is not one rectangle of cells", name.refers_to);
+                let detail = format!(
+                    "the defined name means `{}`, which is not one rectangle of cells in this workbook",
+                    name.refers_to
+                );
                 return Err(self.bad_range(range, detail, of_sheet, Vec::new()));
             };
             return self.on_one_sheet(range, of_sheet, sheet, area);

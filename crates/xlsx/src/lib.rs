@@ -7,7 +7,6 @@
 
 mod action;
 mod arguments;
-mod binary;
 mod compound;
 pub mod error;
 mod format;
@@ -15,6 +14,7 @@ mod json;
 mod markup;
 mod number_format;
 mod opendocument;
+mod outline;
 mod package;
 mod reference;
 mod relations;
@@ -24,6 +24,8 @@ mod serial;
 mod spreadsheetml;
 mod store;
 mod workbook;
+mod xls;
+mod xlsb;
 
 use std::ffi::OsString;
 use std::io::Write;

@@ -143,6 +143,8 @@ pub(crate) struct Scanner {
     within: Within,
     /// How much has been read since its reader was last content.
     idle: u64,
+    /// How much has been read in all.
+    read: u64,
 }
 
 /// What surrounds the next byte.
@@ -176,12 +178,18 @@ impl Scanner {
             depth: 0,
             within: Within::Content,
             idle: 0,
+            read: 0,
         })
     }
 
     /// Says that what was just read was worth reading.
     pub(crate) fn content(&mut self) {
         self.idle = 0;
+    }
+
+    /// How much of the part lies before the next token, in bytes.
+    pub(crate) fn place(&self) -> u64 {
+        self.read - (self.filled - self.at) as u64
     }
 
     /// How many elements are open.
@@ -448,6 +456,7 @@ impl Scanner {
         let count = self.input.read(&mut self.buffer[self.filled..])?;
         self.filled += count;
         self.idle += count as u64;
+        self.read += count as u64;
         if self.idle > MAX_IDLE {
             let (name, most) = (&self.name, MAX_IDLE >> 20);
             return Err(Fault::too_large(format!(

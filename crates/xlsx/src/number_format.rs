@@ -1,9 +1,46 @@
 //! Number formats: whether a format shows its numbers as dates, times or durations.
 
+use std::collections::HashMap;
+
+use crate::error::Fault;
 use crate::serial::Clock;
 
+/// How many styles are remembered; spreadsheet programs stop at 65 490.
+const MAX_STYLES: usize = 1 << 20;
+
+/// The styles of a workbook's cells, as far as they make dates of numbers.
+#[derive(Default)]
+pub(crate) struct Styles {
+    /// The formats that the workbook defines itself.
+    codes: HashMap<u32, Option<Clock>>,
+    clocks: Vec<Option<Clock>>,
+}
+
+impl Styles {
+    /// Learns a format that the workbook defines.
+    pub(crate) fn define(&mut self, id: u32, code: &str) {
+        if self.codes.len() < MAX_STYLES {
+            self.codes.insert(id, of_code(code));
+        }
+    }
+
+    /// Adds the next style, which has this format: one of the workbook's own, else one of the built-in ones.
+    pub(crate) fn add(&mut self, format: u32) -> Result<(), Fault> {
+        if self.clocks.len() >= MAX_STYLES {
+            return Err(Fault::too_large(format!("it lists more than {MAX_STYLES} styles")));
+        }
+        self.clocks.push(self.codes.get(&format).copied().unwrap_or_else(|| built_in(format)));
+        Ok(())
+    }
+
+    /// What cells of this style show, `None` for plain numbers.
+    pub(crate) fn clock(&self, style: usize) -> Option<Clock> {
+        self.clocks.get(style).copied().flatten()
+    }
+}
+
 /// What a format of the built-in numbers shows; `None` for plain numbers and for numbers that a workbook defines itself.
-pub(crate) fn built_in(id: u32) -> Option<Clock> {
+fn built_in(id: u32) -> Option<Clock> {
     match id {
         14..=17 | 27..=31 | 36 | 50..=54 | 57 | 58 => Some(Clock::Date),
         18..=21 | 32..=35 | 45 | 47 | 55 | 56 => Some(Clock::Time),
@@ -14,7 +51,7 @@ pub(crate) fn built_in(id: u32) -> Option<Clock> {
 }
 
 /// What a format code shows, by its first section; `None` for plain numbers and text.
-pub(crate) fn of_code(code: &str) -> Option<Clock> {
+fn of_code(code: &str) -> Option<Clock> {
     if code.eq_ignore_ascii_case("general") || code.eq_ignore_ascii_case("standard") {
         return None;
     }
@@ -27,7 +64,7 @@ pub(crate) fn of_code(code: &str) -> Option<Clock> {
     for (at, letter) in letters.iter().enumerate() {
         match letter {
             Letter::Day => date = true,
-            Letter::Time => time = true,
+            Letter::Time | Letter::Half => time = true,
             // An `m` is minutes between hours and seconds, and months anywhere else.
             Letter::MonthOrMinute => {
                 let after_hour = at > 0 && letters[at - 1] == Letter::Time;
@@ -58,6 +95,8 @@ enum Letter {
     MonthOrMinute,
     /// Hours and seconds.
     Time,
+    /// `AM/PM`, `A/P`.
+    Half,
     /// `[h]`, `[mm]`, `[s]`.
     Elapsed,
 }
@@ -96,7 +135,13 @@ fn letters(code: &str) -> Vec<Letter> {
             }
             // `AM/PM` holds an `m` that is neither.
             'a' if rest.peek().is_some_and(|next| matches!(next, 'm' | 'M' | '/')) => {
-                while rest.next_if(|next| matches!(next, 'm' | 'M' | '/' | 'p' | 'P')).is_some() {}
+                let mut is_half = false;
+                while let Some(next) = rest.next_if(|next| matches!(next, 'm' | 'M' | '/' | 'p' | 'P')) {
+                    is_half |= next == '/';
+                }
+                if is_half {
+                    found.push(Letter::Half);
+                }
             }
             _ => {}
         }
@@ -118,6 +163,10 @@ mod tests {
             ("[$-F800]dddd\\,\\ mmmm\\ dd\\,\\ yyyy", Some(Clock::Date)),
             ("[$-409]h:mm:ss AM/PM", Some(Clock::Time)),
             ("H:MM:SS;@", Some(Clock::Time)),
+            ("AM/PM", Some(Clock::Time)),
+            ("A/P", Some(Clock::Time)),
+            ("yyyy mm A/P", Some(Clock::DateTime)),
+            ("Am", None),
             ("mm:ss.0", Some(Clock::Time)),
             ("yyyy-mm-dd\\Thh:mm:ss.000", Some(Clock::DateTime)),
             ("m/d/yy h:mm", Some(Clock::DateTime)),

@@ -291,11 +291,6 @@ impl Part {
         self.listed.size
     }
 
-    /// The checksum of the part, which is held to as well.
-    pub(crate) fn checksum(&self) -> u32 {
-        self.listed.checksum
-    }
-
     /// Reads some bytes; none at the end.
     pub(crate) fn read(&mut self, into: &mut [u8]) -> Result<usize, Fault> {
         if self.ended || into.is_empty() {

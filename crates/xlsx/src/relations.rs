@@ -19,7 +19,7 @@ pub(crate) fn main_part(package: &Package) -> Result<Option<String>, Fault> {
 }
 
 /// The folder of a part, with its slash.
-pub(crate) fn folder(part: &str) -> &str {
+fn folder(part: &str) -> &str {
     &part[..part.rfind('/').map_or(0, |slash| slash + 1)]
 }
 
@@ -67,15 +67,17 @@ impl Relations {
         self.targets.get(id).map(|(kind, part)| (kind.as_str(), part.as_str()))
     }
 
-    /// Identifier, kind and part of each, in the order in which they stand.
-    pub(crate) fn all(&self) -> impl Iterator<Item = (&str, &str, &str)> {
-        self.order.iter().filter_map(|id| self.target(id).map(|(kind, part)| (id.as_str(), kind, part)))
-    }
-
     /// The first part of a kind.
     pub(crate) fn first(&self, kind: &str) -> Option<&str> {
         let mut found = self.order.iter().filter_map(|id| self.targets.get(id));
         found.find(|(found, _)| found == kind).map(|(_, target)| target.as_str())
+    }
+
+    /// The first part of a kind that is there, else the one of the usual name beside the main part.
+    pub(crate) fn beside(&self, package: &Package, main: &str, kind: &str, usual: &str) -> Option<String> {
+        let named = self.first(kind).map(str::to_owned);
+        let usual = || format!("{}{usual}", folder(main));
+        named.filter(|part| package.has(part)).or_else(|| Some(usual()).filter(|part| package.has(part)))
     }
 }
 

@@ -19,7 +19,7 @@ pub(crate) enum Clock {
     Date,
     /// A time of day: `hh:mm`.
     Time,
-    /// Both, or nobody knows.
+    /// Both.
     DateTime,
     /// An amount of time: `[h]:mm`.
     Duration,
@@ -73,7 +73,7 @@ pub(crate) fn push_moment(out: &mut String, serial: f64, clock: Clock, epoch: Ep
     push_digits(out, month, 2);
     out.push('-');
     push_digits(out, day, 2);
-    // A day without a time is a date when the format shows none, and when nobody knows the format's words.
+    // A day without a time is a date when the format shows none.
     if clock == Clock::Date && millis == 0 {
         return Some(Moment::Date);
     }

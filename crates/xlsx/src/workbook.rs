@@ -3,7 +3,6 @@
 use std::collections::HashSet;
 use std::path::Path;
 
-use crate::binary::{Binary, BinaryRows};
 use crate::error::Fault;
 use crate::format::{self, Recognized};
 use crate::opendocument::{Opendocument, TableRows};
@@ -11,6 +10,8 @@ use crate::reference::Area;
 use crate::row::{Row, Shared};
 use crate::spreadsheetml::{SheetRows, Spreadsheetml};
 use crate::store::Store;
+use crate::xls::{Xls, XlsRows};
+use crate::xlsb::{Xlsb, XlsbRows};
 
 /// How many sheets a workbook may list.
 pub(crate) const MAX_SHEETS: usize = 10_000;
@@ -80,7 +81,8 @@ pub(crate) struct Workbook {
 enum Inner {
     Spreadsheetml(Box<Spreadsheetml>),
     Opendocument(Box<Opendocument>),
-    Binary(Box<Binary>),
+    Xlsb(Box<Xlsb>),
+    Xls(Box<Xls>),
 }
 
 impl Workbook {
@@ -97,12 +99,12 @@ impl Workbook {
                 (Inner::Opendocument(Box::new(book)), listed)
             }
             Recognized::BinaryPackage(package, main) => {
-                let (book, listed) = Binary::open_package(package, &main)?;
-                (Inner::Binary(Box::new(book)), listed)
+                let (book, listed) = Xlsb::open(package, &main)?;
+                (Inner::Xlsb(Box::new(book)), listed)
             }
             Recognized::Compound => {
-                let (book, listed) = Binary::open_compound(store)?;
-                (Inner::Binary(Box::new(book)), listed)
+                let (book, listed) = Xls::open(store)?;
+                (Inner::Xls(Box::new(book)), listed)
             }
         };
         let Listed { sheets, names, absent } = listed;
@@ -116,7 +118,8 @@ impl Workbook {
         match &mut self.inner {
             Inner::Spreadsheetml(book) => Ok(Rows::Spreadsheetml(Box::new(book.rows(sheet, gather)?))),
             Inner::Opendocument(book) => Ok(Rows::Opendocument(Box::new(book.rows(sheet)?))),
-            Inner::Binary(book) => Ok(Rows::Binary(book.rows(sheet)?)),
+            Inner::Xlsb(book) => Ok(Rows::Xlsb(Box::new(book.rows(sheet)?))),
+            Inner::Xls(book) => Ok(Rows::Xls(book.rows(sheet)?)),
         }
     }
 
@@ -136,16 +139,30 @@ impl Workbook {
                 Ok(area)
             }
             Inner::Opendocument(book) => Ok(book.extent(sheet)),
-            Inner::Binary(book) => book.extent(sheet),
+            Inner::Xlsb(_) | Inner::Xls(_) => extent(&mut self.rows(sheet)?),
         }
     }
+}
+
+/// The smallest area that holds every cell that holds something.
+fn extent(rows: &mut Rows<'_>) -> Result<Option<Area>, Fault> {
+    let mut row = Row::default();
+    let mut whole: Option<Area> = None;
+    while rows.next(&mut row)? {
+        if let (Some(first), Some(last)) = (row.cells.first(), row.cells.last()) {
+            let area = Area::cell(row.number, first.column).with(Area::cell(row.number, last.column));
+            whole = Some(whole.map_or(area, |whole| whole.with(area)));
+        }
+    }
+    Ok(whole)
 }
 
 /// The rows of one sheet.
 pub(crate) enum Rows<'a> {
     Spreadsheetml(Box<SheetRows<'a>>),
     Opendocument(Box<TableRows<'a>>),
-    Binary(BinaryRows<'a>),
+    Xlsb(Box<XlsbRows<'a>>),
+    Xls(XlsRows<'a>),
 }
 
 impl Rows<'_> {
@@ -154,7 +171,17 @@ impl Rows<'_> {
         match self {
             Rows::Spreadsheetml(rows) => rows.next(row),
             Rows::Opendocument(rows) => rows.next(row),
-            Rows::Binary(rows) => rows.next(row),
+            Rows::Xlsb(rows) => rows.next(row),
+            Rows::Xls(rows) => rows.next(row),
+        }
+    }
+
+    /// To be called by whoever stops before the end and tells which rows came first: [`Fault::OutOfOrder`] when a row
+    /// that comes yet belongs before the last one.
+    pub(crate) fn look_ahead(&mut self) -> Result<(), Fault> {
+        match self {
+            Rows::Spreadsheetml(rows) => rows.look_ahead(),
+            Rows::Opendocument(_) | Rows::Xlsb(_) | Rows::Xls(_) => Ok(()),
         }
     }
 }
@@ -163,14 +190,14 @@ impl Shared for Rows<'_> {
     fn shared(&self, index: u32) -> &str {
         match self {
             Rows::Spreadsheetml(rows) => rows.shared(index),
-            Rows::Opendocument(_) | Rows::Binary(_) => "",
+            Rows::Opendocument(_) | Rows::Xlsb(_) | Rows::Xls(_) => "",
         }
     }
 
     fn is_blank(&self, index: u32) -> bool {
         match self {
             Rows::Spreadsheetml(rows) => rows.is_blank(index),
-            Rows::Opendocument(_) | Rows::Binary(_) => true,
+            Rows::Opendocument(_) | Rows::Xlsb(_) | Rows::Xls(_) => true,
         }
     }
 }

@@ -87,7 +87,7 @@ impl<'a> Reading<'a> {
                 continue;
             }
             if row.number > self.area.last_row {
-                break;
+                return rows.look_ahead().map_err(Stop::Fault);
             }
             row.trim(&self.area, rows);
             if row.cells.is_empty() {
@@ -102,7 +102,7 @@ impl<'a> Reading<'a> {
             }
             if !self.give_empty(row.number)? || !self.give(&row, rows)? {
                 self.truncated = true;
-                return Ok(());
+                return rows.look_ahead().map_err(Stop::Fault);
             }
             self.owed = row.number + 1;
         }

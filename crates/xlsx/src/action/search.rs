@@ -19,6 +19,7 @@ pub(super) fn answer(book: &mut Book, request: &Search) -> Result<Vec<u8>, XlsxE
             // A second attempt begins where the first did.
             found.count = before.0;
             found.out.truncate(before.1);
+            found.truncated = false;
             found.in_sheet(&mut workbook.rows(sheet)?, &title, &wanted)
         })?;
         if found.truncated {
@@ -60,7 +61,7 @@ impl<'a> Found<'a> {
                     _ => here(),
                 };
                 if found && !self.add(title, &row, at, rows) {
-                    return Ok(());
+                    return rows.look_ahead();
                 }
             }
         }

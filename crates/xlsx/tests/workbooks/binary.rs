@@ -4,7 +4,7 @@ use serde_json::json;
 
 use crate::archive::Archive;
 use crate::mutation::parts;
-use crate::sample::{at, biff, compound, place_of, record, row_of, xls, xls_stream, xlsb, xlsb_of};
+use crate::sample::{at, biff, compound, place_of, record, row_of, wide, xls, xls_stream, xlsb, xlsb_of};
 use crate::{ok, rows, run};
 
 #[test]
@@ -42,6 +42,121 @@ fn formulas_are_known_by_the_names_of_older_files_too() {
     });
     std::fs::write(place.path().join("a.xls"), compound("Workbook", &xls_stream(&cells.concat(), &[], false))).unwrap();
     assert_eq!(rows(place.path(), "a.xls"), json!([["", "2021-01-01", "2021-01-01"]]));
+}
+
+#[test]
+fn a_moment_is_what_its_format_shows_at_midnight_too() {
+    let place = tempfile::tempdir().unwrap();
+    let number =
+        |column, style, value: f64| biff(0x0203, &[at(0, column, style), value.to_le_bytes().to_vec()].concat());
+    let rk = |style: u16, value: u32| [&style.to_le_bytes()[..], &(value << 2 | 2).to_le_bytes()].concat();
+    let formula = [at(1, 0, 3), 44_197f64.to_le_bytes().to_vec(), vec![0; 6], vec![3, 0, 0x1E, 1, 0]].concat();
+    let several = [&at(1, 1, 0)[..4], &rk(5, 44_197), &rk(0, 7), &rk(1, 44_197), &3u16.to_le_bytes()].concat();
+    let cells = [
+        number(0, 1, 44_197.0),
+        number(1, 1, 44_197.5),
+        number(2, 3, 44_197.0),
+        number(3, 4, 0.0),
+        number(4, 4, 0.25),
+        number(5, 4, 44_197.0),
+        number(6, 6, 44_197.0),
+        number(7, 2, 1.0),
+        biff(0x0006, &formula),
+        biff(0x00BD, &several),
+        biff(0x027E, &[&at(1, 4, 0)[..4], &rk(3, 44_198)].concat()),
+        // So far away that the sheet's rows are moved together.
+        biff(0x0203, &[at(60_000, 250, 3), 44_199f64.to_le_bytes().to_vec()].concat()),
+    ];
+    std::fs::write(place.path().join("a.xls"), compound("Workbook", &xls_stream(&cells.concat(), &[], false))).unwrap();
+    let first = json!([
+        "2021-01-01",
+        "2021-01-01T12:00:00",
+        "2021-01-01T00:00:00",
+        "00:00:00",
+        "06:00:00",
+        "2021-01-01T00:00:00",
+        "2021-01-01T00:00:00",
+        "P1D"
+    ]);
+    let read = rows(place.path(), "a.xls");
+    assert_eq!(read[0], first);
+    assert_eq!(read[1], json!(["2021-01-01T00:00:00", "2021-01-01T00:00:00", 7, "2021-01-01", "2021-01-02T00:00:00"]));
+    assert_eq!(read[2][250], "2021-01-03T00:00:00");
+
+    let number =
+        |column, style, value: f64| record(0x05, &[&place_of(column, style)[..], &value.to_le_bytes()].concat());
+    let cells = [
+        row_of(0),
+        number(0, 1, 44_197.0),
+        number(1, 1, 44_197.5),
+        number(2, 3, 44_197.0),
+        number(3, 4, 0.0),
+        number(4, 4, 0.25),
+        number(5, 4, 44_197.0),
+        record(0x02, &[&place_of(6, 3)[..], &(44_197u32 << 2 | 2).to_le_bytes()].concat()),
+        number(7, 2, 1.0),
+    ];
+    xlsb_of(&cells.concat()).save(place.path(), "a.xlsb");
+    assert_eq!(rows(place.path(), "a.xlsb"), json!([first]));
+}
+
+#[test]
+fn a_long_text_that_a_formula_resulted_in_comes_whole() {
+    let place = tempfile::tempdir().unwrap();
+    let formula = |row| {
+        let text = [0, 0, 0, 0, 0, 0, 0xFF, 0xFF];
+        biff(0x0006, &[at(row, 0, 0), text.to_vec(), vec![0; 6], vec![3, 0, 0x1E, 1, 0]].concat())
+    };
+    let text: String = (0..4000).map(|at| format!("{at},")).collect();
+    let letters: Vec<&[u8]> = text.as_bytes().chunks(8000).collect();
+    assert_eq!(letters.len(), 3);
+    let head = |count: usize, wide: u8| [&(count as u16).to_le_bytes()[..], &[wide]].concat();
+    let wide = |letters: &[u8]| -> Vec<u8> { letters.iter().flat_map(|letter| [*letter, 0]).collect() };
+    let more = |wide: u8, letters: &[u8]| biff(0x003C, &[&[wide], letters].concat());
+    let cells = [
+        formula(0),
+        biff(0x0207, &[&head(text.len(), 0), letters[0]].concat()),
+        more(0, letters[1]),
+        more(0, letters[2]),
+        formula(1),
+        biff(0x0207, &[head(12_000, 1), wide(&letters[0][..4000])].concat()),
+        more(1, &wide(&letters[0][4000..])),
+        more(1, &wide(&letters[1][..4000])),
+        formula(2),
+        biff(0x0207, &[&head(3, 0)[..], b"end"].concat()),
+    ];
+    std::fs::write(place.path().join("a.xls"), compound("Workbook", &xls_stream(&cells.concat(), &[], false))).unwrap();
+    assert_eq!(rows(place.path(), "a.xls"), json!([[text], [text[..12_000]], ["end"]]));
+}
+
+#[test]
+fn code_pages_are_those_of_old_files_and_what_is_not_read_is_told() {
+    let place = tempfile::tempdir().unwrap();
+    let replaced = |stream: &mut [u8], old: &[u8], new: &[u8]| {
+        let at = stream.windows(old.len()).position(|bytes| bytes == old).unwrap();
+        stream[at..at + old.len()].copy_from_slice(new);
+    };
+    let read = |page: u16, is_old: bool, cell: &[u8]| {
+        let mut stream = xls_stream(cell, &["Zoë 日本"], false);
+        // In the place of the record that says from which day the workbook counts.
+        replaced(&mut stream, &biff(0x0022, &[0, 0]), &biff(0x0042, &page.to_le_bytes()));
+        if is_old {
+            let begin = |version: u8, kind: u8| [&biff(0x0809, &[0; 16])[..4], &[0, version, kind, 0]].concat();
+            replaced(&mut stream, &begin(6, 5), &begin(5, 5));
+        }
+        std::fs::write(place.path().join("a.xls"), compound("Workbook", &stream)).unwrap();
+        run(place.path(), "read-sheet", &["--path", "a.xls"])
+    };
+    let new = biff(0x00FD, &[at(0, 0, 0), vec![0; 4]].concat());
+    let old = biff(0x0204, &[&at(0, 0, 0)[..], &[3, 0], b"Zo\xEB"].concat());
+    for page in [1200, 1252, 932, 10_029] {
+        assert_eq!(read(page, false, &new).unwrap()["rows"], json!([["Zoë 日本"]]), "{page}");
+    }
+    for page in [1252, 0x8001] {
+        assert_eq!(read(page, true, &old).unwrap()["rows"], json!([["Zoë"]]), "{page}");
+    }
+    let message = "cannot read `a.xls`: it is damaged: its texts are in a code page that is not read here";
+    assert_eq!(read(10_029, true, &old).unwrap_err()["message"], message);
 }
 
 #[test]
@@ -156,6 +271,83 @@ fn an_xlsb_keeps_every_type_and_value() {
     assert_eq!(sheet, json!({"title": "One", "rows": 4, "columns": 7, "visible": true, "kind": "worksheet"}));
 }
 
+/// A workbook with one of its parts written anew.
+fn rewritten(book: Archive, part: &str, rewrite: impl Fn(Vec<u8>) -> Vec<u8>) -> Archive {
+    parts(&book.bytes()).into_iter().fold(Archive::default(), |archive, (name, content)| {
+        let content = if name == part { rewrite(content) } else { content };
+        archive.part(&name, content)
+    })
+}
+
+#[test]
+fn a_sheet_of_an_xlsb_needs_nothing_before_its_rows_and_cells_may_be_short() {
+    let place = tempfile::tempdir().unwrap();
+    let cell = |kind, column, value: &[u8]| record(kind, &[&place_of(column, 0)[..], value].concat());
+    let short = |kind, value: &[u8]| record(kind, &[&[0; 4][..], value].concat());
+    let cells = [
+        row_of(0),
+        cell(0x3E, 2, &[&[0][..], &wide("rich"), &[0; 8]].concat()),
+        short(0x0D, &(7u32 << 2 | 2).to_le_bytes()),
+        short(0x0C, &[]),
+        short(0x12, &0u32.to_le_bytes()),
+        row_of(1),
+        short(0x10, &2.5f64.to_le_bytes()),
+        cell(0x02, 3, &(150u32 << 2 | 3).to_le_bytes()),
+        cell(0x02, 4, &((2.5f64.to_bits() >> 32) as u32).to_le_bytes()),
+    ];
+    let bare = |part: &[u8]| part.len() - cells.concat().len();
+    let book = rewritten(xlsb_of(&cells.concat()), "xl/worksheets/sheet1.bin", |part| {
+        // What is left of the beginning: the sheet, and that its rows begin.
+        let head = bare(&part) - record(0x92, &[]).len() - record(0x82, &[]).len();
+        [record(0x81, &[]), record(0x91, &[]), part[head..].to_vec()].concat()
+    });
+    book.save(place.path(), "a.xlsb");
+    assert_eq!(rows(place.path(), "a.xlsb"), json!([["", "", "rich", 7, "", "Zoë"], [2.5, "", "", 1.5, 2.5]]));
+}
+
+#[test]
+fn names_of_an_xlsb_are_rectangles_of_its_own_sheets() {
+    let place = tempfile::tempdir().unwrap();
+    let cell = |row: u32| {
+        [row_of(row), record(0x05, &[&place_of(0, 0)[..], &f64::from(row + 1).to_le_bytes()].concat())].concat()
+    };
+    let name = |name: &str, sheet: u32, formula: &[u8]| {
+        let head = [&[0; 5][..], &sheet.to_le_bytes(), &wide(name)].concat();
+        record(0x27, &[&head[..], &(formula.len() as u32).to_le_bytes(), formula, &[0; 4]].concat())
+    };
+    let reference = |sheet: u16, row: u32| [&[0x3A][..], &sheet.to_le_bytes(), &row.to_le_bytes(), &[0, 0]].concat();
+    let area = [&[0x3B, 0, 0][..], &1u32.to_le_bytes(), &2u32.to_le_bytes(), &[0; 4]].concat();
+    let foreign = |book: u32| [book.to_le_bytes(), [0; 4], [0; 4]].concat();
+    let names = [
+        record(0x163, &[]),
+        record(0x165, &[]),
+        record(0x16A, &[&2u32.to_le_bytes()[..], &foreign(1), &foreign(0)].concat()),
+        name("Über all", u32::MAX, &area),
+        name("Here", u32::MAX, &reference(0, 0)),
+        name("Here", 0, &reference(0, 1)),
+        name("Elsewhere", u32::MAX, &reference(1, 0)),
+        name("Gone", u32::MAX, &[&[0x3D][..], &[0; 14]].concat()),
+        name("Formula", u32::MAX, &[0x1E, 1, 0]),
+    ];
+    let book = rewritten(xlsb_of(&[cell(0), cell(1), cell(2)].concat()), "xl/workbook.bin", |book| {
+        let end = book.len() - record(0x9D, &[]).len() - record(0x84, &[]).len();
+        [&book[..end], &names.concat(), &book[end..]].concat()
+    });
+    book.save(place.path(), "a.xlsb");
+    let read = |args: &[&str]| run(place.path(), "read-sheet", &[&["--path", "a.xlsb"], args].concat());
+    assert_eq!(read(&["--range", "über all"]).unwrap()["rows"], json!([[2], [3]]));
+    assert_eq!(read(&["--range", "Here"]).unwrap()["rows"], json!([[1]]));
+    assert_eq!(read(&["--range", "Here", "--sheet", "One"]).unwrap()["rows"], json!([[2]]));
+    for (name, meaning) in [("Elsewhere", "a formula"), ("Gone", "#REF!"), ("Formula", "a formula")] {
+        let error = read(&["--range", name]).unwrap_err();
+        assert_eq!(error["error"], "bad_range");
+        let wanted = format!(
+            "range `{name}`: the defined name means `{meaning}`, which is not one rectangle of cells in this workbook"
+        );
+        assert_eq!(error["message"], wanted);
+    }
+}
+
 #[test]
 fn a_record_of_an_xlsb_that_claims_more_than_there_is_is_never_believed() {
     let place = tempfile::tempdir().unwrap();
@@ -164,8 +356,9 @@ fn a_record_of_an_xlsb_that_claims_more_than_there_is_is_never_believed() {
     let error = run(place.path(), "read-sheet", &["--path", "a.xlsb"]).unwrap_err();
     assert_eq!(error["error"], "damaged");
     assert!(error["message"].as_str().unwrap().contains("has a record of 209715200 bytes"), "{error}");
-    // A cell that names a string that is not there, on which calamine panics.
+    // A cell that names a string that is not there.
     let cell = record(0x07, &[&place_of(0, 0)[..], &99u32.to_le_bytes()].concat());
     xlsb_of(&[row_of(0), cell].concat()).save(place.path(), "b.xlsb");
-    assert_eq!(run(place.path(), "read-sheet", &["--path", "b.xlsb"]).unwrap_err()["error"], "damaged");
+    let error = run(place.path(), "read-sheet", &["--path", "b.xlsb"]).unwrap_err();
+    assert!(error["message"].as_str().unwrap().ends_with("cell A1 names shared string 99 of 1"), "{error}");
 }

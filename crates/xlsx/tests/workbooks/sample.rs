@@ -14,7 +14,8 @@ pub(crate) fn at(row: u16, column: u16, style: u16) -> Vec<u8> {
     [row, column, style].iter().flat_map(|word| word.to_le_bytes()).collect()
 }
 
-/// The stream of an `.xls`: styles 0 (plain), 1 (date), 2 (duration), the strings, and sheets `One` and hidden `Two`.
+/// The stream of an `.xls`: styles 0 (plain), 1 (date), 2 (duration), 3 (date and time), 4 (time), 5 and 6 (date and time,
+/// by formats of the workbook's own), the strings, and sheets `One` and hidden `Two`.
 pub(crate) fn xls_stream(one: &[u8], strings: &[&str], from_1904: bool) -> Vec<u8> {
     let style = |format: u16| {
         let mut data = vec![0; 20];
@@ -34,7 +35,15 @@ pub(crate) fn xls_stream(one: &[u8], strings: &[&str], from_1904: bool) -> Vec<u
     let sheet_entry = |place: u32, hidden: u8, name: &str| {
         biff(0x0085, &[&place.to_le_bytes()[..], &[hidden, 0, name.len() as u8, 0], name.as_bytes()].concat())
     };
-    let before = [begin(5), biff(0x0022, &[u8::from(from_1904), 0]), style(0), style(14), style(46)].concat();
+    // One of a number that is seldom used, and one whose text takes two bytes a letter.
+    let code = "yyyy-mm-dd hh:mm";
+    let format = |id: u16, wide: u8, text: &[u8]| {
+        biff(0x041E, &[&id.to_le_bytes()[..], &(code.len() as u16).to_le_bytes(), &[wide], text].concat())
+    };
+    let units: Vec<u8> = code.encode_utf16().flat_map(u16::to_le_bytes).collect();
+    let formats = [format(400, 0, code.as_bytes()), format(164, 1, &units)].concat();
+    let styles = [0, 14, 46, 22, 20, 400, 164].map(style).concat();
+    let before = [begin(5), biff(0x0022, &[u8::from(from_1904), 0]), formats, styles].concat();
     let after = [biff(0x00FC, &table), biff(0x000A, &[])].concat();
     let sheets_len = sheet_entry(0, 0, "One").len() + sheet_entry(0, 1, "Two").len();
     let first_at = before.len() + sheets_len + after.len();
@@ -157,10 +166,12 @@ pub(crate) fn xlsb_of(cells: &[u8]) -> Archive {
         record(0x0267, &1u32.to_le_bytes()),
         record(0x002C, &[&200u16.to_le_bytes()[..], &wide("[h]:mm")].concat()),
         record(0x0268, &[]),
-        record(0x0269, &3u32.to_le_bytes()),
+        record(0x0269, &5u32.to_le_bytes()),
         style(0),
         style(14),
         style(200),
+        style(22),
+        style(20),
         record(0x026A, &[]),
     ]
     .concat();

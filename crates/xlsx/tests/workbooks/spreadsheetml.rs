@@ -164,6 +164,29 @@ fn rows_and_cells_out_of_order_are_put_in_order() {
 }
 
 #[test]
+fn whoever_stops_early_gets_the_first_rows_of_a_sheet_that_is_out_of_order() {
+    let place = tempfile::tempdir().unwrap();
+    let row = |number: u32| format!(r#"<row r="{number}"><c r="A{number}"><v>{number}0</v></c></row>"#);
+    let stray = r#"<row r="9"><c r="A9"><v>90</v></c><c r="A1"><v>10</v></c></row>"#;
+    for cells in [[5, 7, 9, 1].map(row).concat(), [row(5), row(7), stray.to_owned()].concat()] {
+        xlsx(&sheet(&cells)).save(place.path(), "a.xlsx");
+        let read = |args: &[&str]| ok(place.path(), "read-sheet", &[&["--path", "a.xlsx"], args].concat());
+        for (offset, row) in ["0", "1", "2", "3"].into_iter().zip([10, 50, 70, 90]) {
+            let page = read(&["--max-results", "1", "--offset", offset]);
+            assert_eq!(page["rows"], json!([[row]]), "{offset} of {cells}");
+            assert_eq!(page["truncated"], row != 90);
+        }
+        let found = ok(place.path(), "search", &["--path", "a.xlsx", "--text", "0", "--max-results", "1"]);
+        assert_eq!((&found["matches"][0]["cell"], &found["truncated"]), (&json!("A1"), &json!(true)));
+        // The row behind a range is where reading it ends.
+        assert_eq!(read(&["--range", "A1:A5"])["rows"], json!([[10], [50]]));
+    }
+    // A page costs a page: what lies far behind it is not looked at, and what is broken there is not told.
+    xlsx(&sheet(&[row(5), row(7), "<row><c><v>".to_owned()].concat())).save(place.path(), "b.xlsx");
+    assert_eq!(ok(place.path(), "read-sheet", &["--path", "b.xlsx", "--max-results", "1"])["rows"], json!([[50]]));
+}
+
+#[test]
 fn a_row_that_stands_twice_is_one_row() {
     let place = tempfile::tempdir().unwrap();
     let cells = r#"<row r="1"><c r="A1"><v>1</v></c></row><row r="1"><c r="B1"><v>2</v></c></row><row r="2"/><row r="2"><c r="A2"><v>3</v></c></row>"#;
