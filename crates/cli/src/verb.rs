@@ -19,6 +19,7 @@ mod verify;
 
 use std::io::{IsTerminal, Write};
 use std::path::{Path, PathBuf};
+use std::process::ExitCode;
 use std::sync::Arc;
 
 use anyhow::Context;
@@ -27,7 +28,7 @@ use gatelatch_bridge::bridge::{Bridge, Broken, Parts};
 use gatelatch_bridge::recorder::LogRecorder;
 use gatelatch_gate::declaration::{self, IgnoredDeclaration};
 use gatelatch_gate::sight::Uses;
-use gatelatch_manifest::diagnostic::{Diagnostic, Severity};
+use gatelatch_manifest::diagnostic::{Diagnostic, Severity, printable, printable_json};
 use gatelatch_manifest::read::finding_about_effect;
 use gatelatch_manifest::rule::EFFECT_IGNORED;
 use gatelatch_registry::catalog::Kind;
@@ -88,21 +89,39 @@ pub(crate) fn say_error(error: &anyhow::Error) {
     say(&format!("error: {}", causes.join(": ")));
 }
 
+/// What clap has to say, be it the help, the version or what was typed wrong: in its own colours, unless what was typed
+/// holds others.
+pub(crate) fn exit_with(error: &clap::Error) -> ExitCode {
+    let is_plain = |word: std::ffi::OsString| word.to_str().is_some_and(|word| printable(word) == word);
+    if std::env::args_os().all(is_plain) {
+        error.exit();
+    }
+    let _ = write!(std::io::stderr(), "{}", printable(&error.render().to_string()));
+    Code::Usage.into()
+}
+
 /// Whether an error is only that nobody reads standard output any more.
 pub(crate) fn is_closed_output(error: &anyhow::Error) -> bool {
     let broken = |cause: &std::io::Error| cause.kind() == std::io::ErrorKind::BrokenPipe;
     error.downcast_ref::<std::io::Error>().is_some_and(broken)
 }
 
+// INVARIANT: what a manifest, a server, a program or an argument says steers no terminal: all text passes `printable`, in
+// the functions below, in the log and in the questions of `init`. Kept by `no_verb_sends_what_steers_a_terminal`.
+
 /// A line on standard error. A closed standard error is no reason to fail.
 pub(crate) fn say(line: &str) {
-    let _ = writeln!(std::io::stderr(), "{}", advice::with_place(line));
+    let _ = writeln!(std::io::stderr(), "{}", printable(&advice::with_place(line)));
 }
 
 /// A line on standard output; `Err` when nobody reads it any more.
 pub(crate) fn print(line: &str) -> std::io::Result<()> {
+    put(&printable(line))
+}
+
+fn put(text: &str) -> std::io::Result<()> {
     let mut out = std::io::stdout().lock();
-    out.write_all(line.as_bytes())?;
+    out.write_all(text.as_bytes())?;
     out.write_all(b"\n")?;
     out.flush()
 }
@@ -115,7 +134,12 @@ pub(crate) fn print_advice(line: &str) -> std::io::Result<()> {
 /// A JSON value on standard output: indented for people, on one line for programs.
 pub(crate) fn print_json(value: &Value, one_line: bool) -> anyhow::Result<()> {
     let text = if one_line { value.to_string() } else { serde_json::to_string_pretty(value)? };
-    Ok(print(&text)?)
+    Ok(print_json_text(&text)?)
+}
+
+/// The same of a text that is JSON already.
+pub(crate) fn print_json_text(text: &str) -> std::io::Result<()> {
+    put(&printable_json(text))
 }
 
 /// What became of the question that `--confirm` asks.
@@ -384,7 +408,21 @@ fn start_log(filter: &str, file: Option<&Path>) -> anyhow::Result<()> {
             let file = file.with_context(|| format!("cannot write the log file `{}`", path.display()))?;
             log.with_writer(std::sync::Mutex::new(file)).try_init()
         }
-        None => log.with_writer(std::io::stderr).try_init(),
+        None => log.with_writer(|| Printed).try_init(),
     };
     Ok(())
+}
+
+/// Standard error for the log, whose lines hold what others wrote. Each comes in one piece.
+struct Printed;
+
+impl Write for Printed {
+    fn write(&mut self, line: &[u8]) -> std::io::Result<usize> {
+        std::io::stderr().write_all(printable(&String::from_utf8_lossy(line)).as_bytes())?;
+        Ok(line.len())
+    }
+
+    fn flush(&mut self) -> std::io::Result<()> {
+        std::io::stderr().flush()
+    }
 }

@@ -170,3 +170,110 @@ fn advice_names_the_catalog_that_the_command_was_given() {
     let (_, _, err) = bench.run(&["--catalog", "mine", "run", "bad"]);
     assert!(err.contains("`gatelatch --catalog mine check`"), "{err}");
 }
+
+/// What clears a screen, turns the direction of writing, and what some terminals take for an escape.
+const STEERS: [char; 3] = ['\u{1b}', '\u{202e}', '\u{9b}'];
+
+#[test]
+#[cfg(unix)]
+fn no_verb_sends_what_steers_a_terminal() {
+    let hostile = "a\u{1b}[2J\u{202e}b\u{9b}31m";
+    let bench = Bench::new();
+    let manifest = |name: &str, rest: &str| {
+        bench.write(
+            &format!("mine/tools/{name}/tool.yaml"),
+            &format!(
+                "name: {name}\ndescription: Works.\nruntime: process\nentrypoint: main.sh\neffect: read_only\n{rest}"
+            ),
+        );
+    };
+    let script = |name: &str, text: &str| {
+        use std::os::unix::fs::PermissionsExt;
+        bench.write(&format!("mine/tools/{name}/main.sh"), text);
+        let path = bench.path(&format!("mine/tools/{name}/main.sh"));
+        std::fs::set_permissions(path, std::fs::Permissions::from_mode(0o755)).unwrap();
+    };
+    manifest("says", "");
+    script("says", &format!("#!/bin/sh\nprintf '%s' '{hostile}'\n"));
+    manifest("json", "");
+    script("json", "#!/bin/sh\nprintf '{\"text\": \"\u{202e}\u{9b}\"}'\n");
+    manifest("fails", "");
+    script("fails", &format!("#!/bin/sh\nprintf '%s\\n' '{hostile}' >&2\nexit 3\n"));
+    manifest(hostile, "");
+    manifest("broken", &format!("frob: {hostile}\n"));
+    bench.write(&format!("{hostile}/tools/x/tool.yaml"), "name: x\n");
+    bench.write("skill/skills/s/SKILL.md", "---\nname: s\ndescription: Says.\n---\n[more](more.md)\n");
+    bench.write("skill/skills/s/more.md", hostile);
+    bench.write("chat.yaml", &format!("surface_version: {hostile}\ntools: []\n"));
+    bench.write("opencode.json", &format!("{{\"mcp\": {{\"gatelatch\": {{\"command\": [\"{hostile}\"]}}, }}\n"));
+    bench.write(
+        "script.py",
+        &format!("import argparse\nargparse.ArgumentParser(description='{hostile}').parse_args()\n"),
+    );
+    let mine = |words: &[&str]| -> Vec<String> {
+        ["--catalog", "mine"].iter().chain(words).map(|word| (*word).to_owned()).collect()
+    };
+    let plain = |words: &[&str]| -> Vec<String> { words.iter().map(|word| (*word).to_owned()).collect() };
+    let setting = format!("x={hostile}");
+    for words in [
+        mine(&["list"]),
+        mine(&["list", "--json"]),
+        mine(&["check"]),
+        mine(&["check", "--json"]),
+        mine(&["doctor"]),
+        mine(&["run", "says"]),
+        mine(&["run", "says", "--json"]),
+        mine(&["run", "json"]),
+        mine(&["run", "fails"]),
+        mine(&["run", hostile]),
+        mine(&["run", "says", hostile]),
+        mine(&["run", "says", "--arg", &setting]),
+        mine(&["run", "says", "--args", hostile]),
+        mine(&["show", hostile]),
+        mine(&["show", "says", hostile]),
+        mine(&["search", hostile]),
+        mine(&["skill", hostile]),
+        mine(&["agent", hostile]),
+        mine(&["contract", "init", hostile]),
+        mine(&["contract", "diff", "--surface", hostile]),
+        mine(&["contract", "diff", "--surface", "chat.yaml"]),
+        mine(&["chat", "--list", "--surface", "chat.yaml"]),
+        plain(&["--catalog", "skill", "skill", "s/more.md"]),
+        plain(&["--catalog", hostile, "list"]),
+        plain(&["--catalog", hostile, "check"]),
+        plain(&["--catalog", "nowhere", "--catalog", hostile, "list"]),
+        plain(&["--config", hostile, "list"]),
+        plain(&["--log-file", &format!("nowhere/{hostile}"), "list"]),
+        plain(&["connect", "opencode"]),
+        plain(&["connect", "codex", "--name", hostile]),
+        plain(&["connect", "codex", "--file", &format!("{hostile}/config.toml")]),
+        plain(&["connect", "goose", "--file", hostile]),
+        plain(&["connect", "goose", "--chat", "--surface", hostile]),
+        plain(&["connect", hostile]),
+        plain(&["init", hostile]),
+        plain(&["init", "script.py", "--yes", "--name", hostile]),
+        plain(&["init", "script.py", "--yes"]),
+        plain(&["verify", "--lock", hostile, "--", "true"]),
+        plain(&["pin", "--", hostile]),
+        plain(&[hostile]),
+        plain(&["list", hostile]),
+        plain(&["run", "xlsx", "read-sheet", &format!("--{hostile}")]),
+    ] {
+        let words: Vec<&str> = words.iter().map(String::as_str).collect();
+        let (_, out, err) = bench.run(&words);
+        assert!(!out.contains(STEERS) && !err.contains(STEERS), "{words:?}: {out:?} {err:?}");
+    }
+    // On a terminal what is typed wrong is told in colours, which are not those that were typed.
+    let bench = bench.set("TERM", "xterm");
+    for words in [&[hostile][..], &["list", hostile]] {
+        let (code, told) = terminal::talk(&bench, &[], words);
+        assert!(code == 2 && told.contains("Usage: ") && !told.contains(STEERS), "{words:?}: {told:?}");
+    }
+    let (_, out, _) = bench.run(&["--catalog", "mine", "run", "json"]);
+    assert_eq!(serde_json::from_str::<Value>(&out).unwrap()["text"], "\u{202e}\u{9b}", "the value is the same: {out}");
+    let bench = Bench::new().set(&format!("GATELATCH_{hostile}"), "x").set("GATELATCH_CONFIRM", hostile);
+    for words in [&["list"][..], &["doctor"]] {
+        let (_, out, err) = bench.run(words);
+        assert!(!out.contains(STEERS) && !err.contains(STEERS), "{words:?}: {out:?} {err:?}");
+    }
+}
