@@ -17,7 +17,7 @@ pub(crate) mod run;
 mod serving;
 mod verify;
 
-use std::io::{IsTerminal, Write};
+use std::io::{BufRead, IsTerminal, Write};
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::sync::Arc;
@@ -151,6 +151,17 @@ pub(crate) enum Question {
     NobodyThere,
     /// The answer was not yes.
     NotAgreed,
+}
+
+/// Asks the human at this terminal for the word that agrees to what cannot be undone: `yes`, and nothing shorter, since a
+/// key is soon struck.
+pub(crate) fn agrees(question: &str) -> std::io::Result<bool> {
+    let mut error = std::io::stderr();
+    write!(error, "{} Type the whole word yes: ", printable(question))?;
+    error.flush()?;
+    let mut line = String::new();
+    std::io::stdin().lock().read_line(&mut line)?;
+    Ok(line.trim().eq_ignore_ascii_case("yes"))
 }
 
 /// An answer as the verbs print it: the value on standard output, notes on standard error. A failure is told in the

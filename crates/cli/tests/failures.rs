@@ -138,6 +138,7 @@ fn an_answer_that_is_not_yes_runs_nothing_and_says_so() {
     let bench = bench.set("OUTBOX_DIR", &outbox);
     let (code, told) = terminal::talk(&bench, &["yes"], &[&SEND[..], &["--confirm"]].concat());
     assert_eq!((code, outbox.exists()), (0, true), "{told}");
+    assert!(told.contains("Run it? Type the whole word yes: "), "{told}");
 }
 
 #[test]
