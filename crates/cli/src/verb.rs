@@ -52,6 +52,10 @@ pub(crate) const RECORD: &str = "gatelatch::record";
 pub(crate) fn dispatch(options: Options, environment: Environment) -> anyhow::Result<Code> {
     let place = options.place;
     advice::remember(&place);
+    // The doctor tells it among the rest.
+    if !matches!(options.verb, Verb::Doctor { .. }) {
+        settings::refuse_mistyped(&place, &environment, &working_folder()?)?;
+    }
     match options.verb {
         Verb::Operator { list: true } => operator::list(),
         Verb::Operator { list: false } => operator::serve(&place, environment),
@@ -270,7 +274,6 @@ impl Road {
         let catalog_cache = settings.cache_catalog.then_some(cache_folder.as_path());
         let Served { loaded, index } = Served::open(&sources(&settings), catalog_cache, &own_program);
         let Loaded { catalog, findings } = loaded;
-        settings::refuse_unknown_variables(&environment, &catalog)?;
         let uses = environment.variables.get(USES_VARIABLE).map(|text| Uses::from_text(text));
         let mut variables = environment.variables;
         hand_on_catalogs(&mut variables, &settings, &folder)?;

@@ -172,6 +172,71 @@ fn advice_names_the_catalog_that_the_command_was_given() {
     assert!(err.contains("`gatelatch --catalog mine check`"), "{err}");
 }
 
+/// Every verb with words that it takes, run as far as it goes by itself.
+const VERBS: [&[&str]; 26] = [
+    &["operator"],
+    &["operator", "--list"],
+    &["chat"],
+    &["chat", "--list"],
+    &["list"],
+    &["show", "xlsx"],
+    &["search", "rows"],
+    &["run", "hello-world"],
+    &["agent", "describe-workbook"],
+    &["skill"],
+    &["check"],
+    &["check", "--fix"],
+    &["init", "cat", "--yes"],
+    &["doctor"],
+    &["demo", "--yes"],
+    &["verify", "--lock", "x.json", "--", "true"],
+    &["pin", "--", "true"],
+    &["completions", "bash"],
+    &["man"],
+    &["contract", "init", "xlsx"],
+    &["contract", "diff"],
+    &["contract", "lock"],
+    &["contract", "digest"],
+    &["contract", "explain"],
+    &["connect", "opencode"],
+    &["connect", "goose"],
+];
+
+#[test]
+fn every_verb_refuses_a_mistyped_variable_in_the_same_words() {
+    let bench = Bench::new();
+    let (_, help, _) = bench.run(&["--help"]);
+    let verbs = help.lines().skip_while(|line| *line != "Commands:").skip(1).take_while(|line| !line.is_empty());
+    for verb in verbs.filter(|line| line.starts_with("  ") && !line.starts_with("   ")) {
+        let verb = verb.split_whitespace().next().unwrap();
+        assert!(verb == "help" || VERBS.iter().any(|words| words[0] == verb), "{verb} is not tried");
+    }
+    let bench = Bench::new().set("GATELATCH_CATALGO", "x");
+    for words in VERBS {
+        let (code, out, err) = bench.run(words);
+        let told = "the variable GATELATCH_CATALGO is set and means nothing to gatelatch";
+        if words == ["doctor"] {
+            assert!(code == 1 && out.contains(told) && out.contains("did you mean GATELATCH_CATALOG?"), "{out}");
+        } else {
+            let whole = format!("error: {told}\n  help: did you mean GATELATCH_CATALOG? unset it otherwise\n");
+            assert_eq!((code, out.as_str(), err), (2, "", whole), "{words:?}");
+        }
+    }
+}
+
+#[test]
+fn a_variable_that_a_manifest_names_is_known_to_every_verb() {
+    let bench = Bench::new().set("GATELATCH_DESK", "x");
+    bench.write(
+        "mine/tools/desk/tool.yaml",
+        "name: desk\ndescription: Works the desk.\nruntime: process\nentrypoint: echo\nenv: [GATELATCH_DESK]\neffect: read_only\n",
+    );
+    for words in [&["list"][..], &["check"], &["run", "desk"], &["connect", "codex"], &["man"]] {
+        let (code, _, err) = bench.run(&[&["--catalog", "mine"], words].concat());
+        assert_eq!((code, err.contains("means nothing")), (0, false), "{words:?}: {err}");
+    }
+}
+
 /// What clears a screen, turns the direction of writing, and what some terminals take for an escape.
 const STEERS: [char; 3] = ['\u{1b}', '\u{202e}', '\u{9b}'];
 

@@ -17,7 +17,7 @@ use serde_json::{Value, json};
 
 use crate::exit::Code;
 use crate::options::Place;
-use crate::settings::{self, Environment, Settings};
+use crate::settings::{Environment, Settings};
 use crate::surface::Declared;
 use crate::verb::{broken, load_catalog, print, print_advice, print_json, say, working_folder};
 
@@ -36,7 +36,6 @@ pub(crate) fn check(place: &Place, environment: &Environment, fix: bool, as_json
         say("note: the catalog that ships is compiled in, so that there is nothing to mend; name one with --catalog");
     }
     let Loaded { catalog, mut findings } = load_catalog(&settings);
-    settings::refuse_unknown_variables(environment, &catalog)?;
     let mendable = findings.iter().filter(|finding| finding.fix.is_some()).count();
     let published = Published::find(&settings, &folder, &catalog, &mut findings)?;
     let undeclared = declaration::undeclared(&catalog);
