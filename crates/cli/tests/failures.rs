@@ -172,6 +172,16 @@ fn advice_names_the_catalog_that_the_command_was_given() {
     assert!(err.contains("`gatelatch --catalog mine check`"), "{err}");
 }
 
+#[test]
+fn what_a_plan_tells_is_there_to_be_run() {
+    let bench = Bench::new();
+    let (code, out, err) = bench.run(&[&SEND[..], &["--dry-run"]].concat());
+    assert_eq!(code, 0, "{out}{err}");
+    let plan: Value = serde_json::from_str(&out).unwrap();
+    let program = plan["argv"].as_array().unwrap().iter().filter_map(Value::as_str).find(|word| word.ends_with(".py"));
+    assert!(std::path::Path::new(program.unwrap()).is_file(), "{out}");
+}
+
 /// Every verb with words that it takes, run as far as it goes by itself.
 const VERBS: [&[&str]; 26] = [
     &["operator"],
