@@ -276,7 +276,7 @@ impl fmt::Display for Plan {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         // A configuration is told by its changes alone, since its other lines may hold keys.
         for file in &self.files {
-            writeln!(f, "{}", file.named.display())?;
+            writeln!(f, "{}{}", file.named.display(), becomes(file.edit.as_ref()))?;
             if file.edit.is_none() {
                 writeln!(f, "  nothing to change")?;
             }
@@ -304,11 +304,21 @@ impl fmt::Display for Plan {
     }
 }
 
+/// Whether a file comes or goes.
+fn becomes(edit: Option<&FileEdit>) -> &'static str {
+    match edit {
+        Some(FileEdit { before: None, after: Some(_), .. }) => " (new file)",
+        Some(FileEdit { before: Some(_), after: None, .. }) => " (removed)",
+        _ => "",
+    }
+}
+
 fn show_whole(f: &mut fmt::Formatter<'_>, edit: &FileEdit) -> fmt::Result {
     match &edit.after {
-        None => writeln!(f, "{} (removed)", edit.path.display()),
+        None => writeln!(f, "{}{}", edit.path.display(), becomes(Some(edit))),
         Some(text) => {
-            writeln!(f, "{} ({})", edit.path.display(), if edit.before.is_some() { "replaced" } else { "new" })?;
+            let replaced = if edit.before.is_some() { " (replaced)" } else { "" };
+            writeln!(f, "{}{}{replaced}", edit.path.display(), becomes(Some(edit)))?;
             show_lines(f, text)
         }
     }

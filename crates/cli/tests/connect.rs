@@ -159,3 +159,21 @@ fn doctor_tells_of_every_client_that_is_connected_and_of_what_it_lacks() {
         }
     }
 }
+
+#[test]
+fn a_file_that_comes_or_goes_is_told_as_such() {
+    for (client, files, _) in CLIENTS {
+        let bench = Bench::new();
+        let (_, written, _) = bench.run(&["connect", client, "--write"]);
+        let (_, again, _) = bench.run(&["connect", client]);
+        let (_, undone, _) = bench.run(&["connect", client, "--undo"]);
+        for file in files {
+            assert!(written.contains(&format!("{file} (new file)\n")), "{client}: {written}");
+            assert!(undone.contains(&format!("{file} (removed)\n")), "{client}: {undone}");
+        }
+        assert!(!again.contains("(new file)") && !again.contains("(removed)"), "{client}: {again}");
+        bench.write(files[0], if files[0].ends_with(".toml") { "" } else { "{}" });
+        let (_, written, _) = bench.run(&["connect", client, "--write"]);
+        assert!(!written.contains(&format!("{} (new file)", files[0])), "{client}: {written}");
+    }
+}
