@@ -209,7 +209,7 @@ const VERBS: [&[&str]; 26] = [
     &["contract", "digest"],
     &["contract", "explain"],
     &["connect", "opencode"],
-    &["connect", "goose"],
+    &["connect", "goose", "--chat"],
 ];
 
 #[test]
