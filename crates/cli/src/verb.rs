@@ -15,7 +15,7 @@ mod pin;
 mod reference;
 pub(crate) mod run;
 mod serving;
-mod verify;
+pub(crate) mod verify;
 
 use std::io::{BufRead, IsTerminal, Write};
 use std::path::{Path, PathBuf};

@@ -155,8 +155,10 @@ impl Published {
         let Some(declared) = Declared::find(None, settings, folder)? else { return Ok(None) };
         let linked = declared.link(catalog, &broken(findings));
         let is_locked = declared.lock_path().is_none_or(|lock| lock.is_file());
+        let drift = declared.drift();
         findings.extend(declared.findings);
         findings.extend(linked.findings);
+        findings.extend(drift);
         let Linked { tools, left_out, .. } = linked;
         Ok(Some(Published { file: declared.file, tools: tools.len(), left_out, is_locked }))
     }

@@ -25,8 +25,9 @@ use crate::connect::{self, Change, Client, ConnectError, ConnectRequest, Plan, S
 use crate::exit::Code;
 use crate::options::Place;
 use crate::settings::{self, Environment, Settings};
+use crate::surface::Declared;
 use crate::verb::{
-    absolute, cache_folder, load_catalog, print, print_advice, print_json, state_folder, working_folder,
+    absolute, broken, cache_folder, load_catalog, print, print_advice, print_json, state_folder, working_folder,
 };
 
 /// How long a program may take to tell its version.
@@ -50,6 +51,7 @@ pub(crate) fn doctor(place: &Place, environment: &Environment, as_json: bool) ->
         let loaded = load_catalog(settings);
         look_at_variables(environment, &loaded.catalog, &mut report);
         look_at_catalogs(settings, &loaded, &mut report);
+        look_at_surface(settings, &folder, &loaded, &mut report);
         look_at_programs(&host, &loaded.catalog, &mut report)?;
         look_at_secrets(environment, &loaded.catalog, &mut report);
     }
@@ -217,6 +219,33 @@ fn look_at_catalogs(settings: &Settings, loaded: &Loaded, report: &mut Report) {
         let asks = counted(undeclared, "action asks", "actions ask");
         let what = format!("{asks} a human only because no effect is declared");
         report.warn("manifests", what, "add `effect:` where `gatelatch check` says");
+    }
+}
+
+/// The declaration that `gatelatch chat` would serve from here, where there is one.
+fn look_at_surface(settings: &Settings, folder: &Path, loaded: &Loaded, report: &mut Report) {
+    const SEE: &str = "see `gatelatch check`";
+    let declared = match Declared::find(None, settings, folder) {
+        Ok(Some(declared)) => declared,
+        Ok(None) => return,
+        Err(error) => {
+            return report.fail("chat surface", one_line(&error.message), error.help.unwrap_or_else(|| SEE.to_owned()));
+        }
+    };
+    let linked = declared.link(&loaded.catalog, &broken(&loaded.findings));
+    let drift = declared.drift();
+    let found = || declared.findings.iter().chain(&linked.findings).chain(&drift);
+    let count = |severity| found().filter(|finding| finding.severity == severity).count();
+    let (errors, warnings) = (count(Severity::Error), count(Severity::Warning));
+    let file = &declared.file;
+    // A contract that moved is what its author has to know first.
+    let moved = drift.as_ref().map(|drift| format!("; {}", drift.message)).unwrap_or_default();
+    if errors > 0 {
+        report.fail("chat surface", format!("{file}: {}{moved}", counted(errors, "error", "errors")), SEE);
+    } else if warnings > 0 {
+        report.warn("chat surface", format!("{file}: {}{moved}", counted(warnings, "warning", "warnings")), SEE);
+    } else {
+        report.ok("chat surface", format!("{file}: {}", counted(linked.tools.len(), "tool", "tools")));
     }
 }
 
