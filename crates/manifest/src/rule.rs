@@ -149,6 +149,9 @@ rules! {
     CONTROL 45 Error "control"
         "A text holds a control character or an ANSI escape."
         "remove the character"
+    COMMENT_IN_TEXT 46 Warning "comment_in_text"
+        "A text without quotes ends at a ` #`, behind which a word stands as if it belonged to the text."
+        "put quotes around the text, or a space after the `#` of what is a comment"
 
     RUNTIME_NOT_BUILT 50 Error "runtime_not_built"
         "The runtime is a known one that this version cannot run."
