@@ -11,5 +11,6 @@ fn main() {
     let repository = Path::new(&package).join("../../manifests");
     let folder = if repository.is_dir() { repository } else { Path::new(&package).join("manifests") };
     println!("cargo:rerun-if-changed={}", folder.display());
-    println!("cargo:rustc-env=GATELATCH_SHIPPED={}", folder.display());
+    // No name of ours: `cargo run` hands it on to the program, which takes no setting that it does not know.
+    println!("cargo:rustc-env=SHIPPED_MANIFESTS={}", folder.display());
 }

@@ -1,4 +1,4 @@
-//! Connects clients to the operator server, and disconnects them again.
+//! Connects clients to one of our servers, and disconnects them again.
 //!
 //! Owns what is common to all clients: a [`Plan`] is made first and can be shown, [`apply`] then writes exactly that, and
 //! a record in the state folder lets [`plan_undo`] put back what was there. Knows no client's configuration; each client
@@ -103,11 +103,65 @@ impl Client {
     }
 }
 
-/// The tools that must ask.
-const CONFIRMED: [&str; 2] = ["run_tool_confirmed", "run_agent_confirmed"];
+/// Which of our servers a client gets to know.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum Server {
+    /// The freeform one, whose confirmed tools must ask.
+    Operator,
+    /// The curated one. Its tools are what its declaration says, and none of them needs a rule of ours: what a client
+    /// asks about them is left to the client and its user.
+    Chat {
+        /// The declaration to pass as `--surface`, absolute; `None` where the server finds it by itself.
+        surface: Option<PathBuf>,
+    },
+}
 
-/// The tools that need no question.
-const PLAIN: [&str; 4] = ["capabilities", "run_tool", "run_agent", "get_skill"];
+impl Server {
+    /// The verb that starts it.
+    fn verb(&self) -> &'static str {
+        match self {
+            Server::Operator => "operator",
+            Server::Chat { .. } => "chat",
+        }
+    }
+
+    /// The name under which a client knows it, unless somebody wants another: not the same, so that both can stand.
+    pub(crate) fn own_name(&self) -> &'static str {
+        match self {
+            Server::Operator => "gatelatch",
+            Server::Chat { .. } => "gatelatch-chat",
+        }
+    }
+
+    /// The name of the other one.
+    fn others_name(&self) -> &'static str {
+        match self {
+            Server::Operator => Server::Chat { surface: None }.own_name(),
+            Server::Chat { .. } => Server::Operator.own_name(),
+        }
+    }
+
+    /// The tools that must ask.
+    fn confirmed(&self) -> &'static [&'static str] {
+        match self {
+            Server::Operator => &["run_tool_confirmed", "run_agent_confirmed"],
+            Server::Chat { .. } => &[],
+        }
+    }
+
+    /// The tools that need no question.
+    fn plain(&self) -> &'static [&'static str] {
+        match self {
+            Server::Operator => &["capabilities", "run_tool", "run_agent", "get_skill"],
+            Server::Chat { .. } => &[],
+        }
+    }
+
+    /// A note about the question that confirmed tools ask, where there are such tools.
+    fn of_the_question(&self, note: &str) -> Option<String> {
+        (!self.confirmed().is_empty()).then(|| note.to_owned())
+    }
+}
 
 /// Which of a client's configuration files to write.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -127,7 +181,9 @@ pub(crate) struct ConnectRequest {
     pub(crate) client: Client,
     /// Which of its files.
     pub(crate) scope: Scope,
-    /// The name under which the client knows the server; `gatelatch` unless somebody wants two.
+    /// Which server.
+    pub(crate) kind: Server,
+    /// The name under which the client knows the server.
     pub(crate) server: String,
     /// The `gatelatch` program, absolute.
     pub(crate) program: PathBuf,
@@ -146,9 +202,12 @@ impl ConnectRequest {
             let text = path.to_str().filter(|text| !substituted.iter().any(|mark| text.contains(mark)));
             text.map(str::to_owned).ok_or_else(|| ConnectError::Unwritable(path.to_path_buf()))
         };
-        let mut arguments = vec!["operator".to_owned()];
+        let mut arguments = vec![self.kind.verb().to_owned()];
         for catalog in &self.catalogs {
             arguments.extend(["--catalog".to_owned(), literal(catalog)?]);
+        }
+        if let Server::Chat { surface: Some(surface) } = &self.kind {
+            arguments.extend(["--surface".to_owned(), literal(surface)?]);
         }
         Ok((literal(&self.program)?, arguments))
     }
@@ -157,6 +216,9 @@ impl ConnectRequest {
     fn check_name(&self, rule: &'static str, fits: impl Fn(&str) -> bool) -> Result<(), ConnectError> {
         let plain = |c: char| c.is_ascii_alphanumeric() || c == '-' || c == '_';
         let name = self.server.as_str();
+        if name == self.kind.others_name() {
+            return Err(ConnectError::OthersName(name.to_owned()));
+        }
         if !name.is_empty() && name.chars().all(plain) && fits(name) {
             Ok(())
         } else {
@@ -276,7 +338,7 @@ impl fmt::Display for Plan {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         // A configuration is told by its changes alone, since its other lines may hold keys.
         for file in &self.files {
-            writeln!(f, "{}", file.named.display())?;
+            writeln!(f, "{}{}", file.named.display(), becomes(file.edit.as_ref()))?;
             if file.edit.is_none() {
                 writeln!(f, "  nothing to change")?;
             }
@@ -304,11 +366,21 @@ impl fmt::Display for Plan {
     }
 }
 
+/// Whether a file comes or goes.
+fn becomes(edit: Option<&FileEdit>) -> &'static str {
+    match edit {
+        Some(FileEdit { before: None, after: Some(_), .. }) => " (new file)",
+        Some(FileEdit { before: Some(_), after: None, .. }) => " (removed)",
+        _ => "",
+    }
+}
+
 fn show_whole(f: &mut fmt::Formatter<'_>, edit: &FileEdit) -> fmt::Result {
     match &edit.after {
-        None => writeln!(f, "{} (removed)", edit.path.display()),
+        None => writeln!(f, "{}{}", edit.path.display(), becomes(Some(edit))),
         Some(text) => {
-            writeln!(f, "{} ({})", edit.path.display(), if edit.before.is_some() { "replaced" } else { "new" })?;
+            let replaced = if edit.before.is_some() { " (replaced)" } else { "" };
+            writeln!(f, "{}{}{replaced}", edit.path.display(), becomes(Some(edit)))?;
             show_lines(f, text)
         }
     }
@@ -329,6 +401,9 @@ pub(crate) enum ConnectError {
         /// What the client takes.
         rule: &'static str,
     },
+    /// The name is that of our other server, whose entry it would replace.
+    #[error("`{0}` is the name of gatelatch's other server")]
+    OthersName(String),
     /// A path that must be absolute is not.
     #[error("`{}` is no absolute path", .0.display())]
     Relative(PathBuf),
@@ -398,6 +473,7 @@ impl ConnectError {
     pub(crate) fn help(&self) -> Option<&'static str> {
         match self {
             ConnectError::ServerName { rule, .. } => Some(rule),
+            ConnectError::OthersName(_) => Some("leave out --name, or choose another, so that both can stand"),
             ConnectError::Relative(_) => Some("give the whole path"),
             ConnectError::Unwritable(_) => Some("move it to a path of plain text without `$`, `{env:` and `{file:`"),
             ConnectError::NoHome => Some("set HOME, or name the file"),

@@ -36,7 +36,7 @@ fn main() -> ExitCode {
                 verb::say_error(&error.into());
                 return exit::Code::Usage.into();
             }
-            None => error.exit(),
+            None => return verb::exit_with(&error),
         },
     };
     match verb::dispatch(options, environment) {

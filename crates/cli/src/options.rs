@@ -389,7 +389,14 @@ pub(crate) struct ConnectOptions {
     /// Use the configuration that holds for all projects of this user.
     #[arg(long, conflicts_with = "file")]
     pub(crate) global: bool,
-    /// The name under which the client knows the server.
-    #[arg(long, default_value = "gatelatch")]
-    pub(crate) name: String,
+    /// Connect the chat server, with its curated tools, instead of the operator's; both can stand.
+    #[arg(long)]
+    pub(crate) chat: bool,
+    /// The declaration that the chat server serves; without it, the one of the settings, else the one that `gatelatch chat`
+    /// finds.
+    #[arg(long, value_name = "FILE", requires = "chat")]
+    pub(crate) surface: Option<PathBuf>,
+    /// The name under which the client knows the server; without it, `gatelatch`, or `gatelatch-chat` with --chat.
+    #[arg(long)]
+    pub(crate) name: Option<String>,
 }

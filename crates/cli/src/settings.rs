@@ -14,9 +14,13 @@ use gatelatch_spawn::child::RUN_VARIABLE;
 
 use crate::exit::UsageError;
 use crate::options::Place;
+use crate::verb::load_catalog;
 
 /// The settings file's name.
 const FILE: &str = "gatelatch.yaml";
+
+/// How the name of every variable of ours begins.
+const PREFIX: &str = "GATELATCH_";
 
 /// Every `GATELATCH_*` variable that means something, with its meaning. The reference page is made from this table.
 pub(crate) const VARIABLES: &[(&str, &str)] = &[
@@ -64,6 +68,21 @@ impl Environment {
             }
         }
         environment
+    }
+
+    /// A setting of ours that is no text is refused by name.
+    fn refuse_unreadable(&self) -> Result<(), UsageError> {
+        let mut names = self.unreadable.iter().filter_map(|(name, _)| name.to_str());
+        match names.find(|name| name.starts_with(PREFIX)) {
+            Some(name) => Err(UsageError::new(format!("{name} is no UTF-8 text"), "set it anew, or unset it")),
+            None => Ok(()),
+        }
+    }
+
+    /// The variables that look like settings of ours and are none.
+    fn unknown(&self) -> impl Iterator<Item = &str> {
+        let ours = self.variables.keys().map(String::as_str).filter(|name| name.starts_with(PREFIX));
+        ours.filter(|name| !VARIABLES.iter().any(|(known, _)| known == name))
     }
 
     /// Every variable, for what the user starts through us as if it were typed.
@@ -127,10 +146,7 @@ impl Settings {
 
     /// Reads the settings for a command typed in `folder`.
     pub(crate) fn read(place: &Place, environment: &Environment, folder: &Path) -> anyhow::Result<Settings> {
-        let names = environment.unreadable.iter().filter_map(|(name, _)| name.to_str());
-        if let Some(name) = names.into_iter().find(|name| name.starts_with("GATELATCH_")) {
-            return Err(UsageError::new(format!("{name} is no UTF-8 text"), "set it anew, or unset it").into());
-        }
+        environment.refuse_unreadable()?;
         let path = Settings::file(place, environment, folder);
         let file = match &path {
             Some(path) => read_file(&folder.join(path))?,
@@ -211,6 +227,17 @@ fn refuse_no_catalog(named: &Path, folder: &Path) -> Result<(), UsageError> {
     Ok(())
 }
 
+/// Refuses a variable of ours that means nothing, whatever the verb. A manifest may name one of its own, so that the
+/// catalog is asked about one that is not known; settings that cannot be read name none.
+pub(crate) fn refuse_mistyped(place: &Place, environment: &Environment, folder: &Path) -> Result<(), UsageError> {
+    environment.refuse_unreadable()?;
+    if environment.unknown().next().is_none() {
+        return Ok(());
+    }
+    let catalog = Settings::read(place, environment, folder).map(|settings| load_catalog(&settings).catalog);
+    refuse_unknown_variables(environment, &catalog.unwrap_or_default())
+}
+
 /// A `GATELATCH_*` variable that means nothing is a setting that somebody believes in: refuse to go on without it.
 pub(crate) fn refuse_unknown_variables(environment: &Environment, catalog: &Catalog) -> Result<(), UsageError> {
     let mentioned = |name: &str| {
@@ -219,16 +246,12 @@ pub(crate) fn refuse_unknown_variables(environment: &Environment, catalog: &Cata
                 || entry.manifest.actions.iter().any(|action| action.env.iter().any(|let_through| let_through == name))
         })
     };
-    for name in environment.variables.keys().filter(|name| name.starts_with("GATELATCH_")) {
-        if !VARIABLES.iter().any(|(known, _)| known == name) && !mentioned(name) {
-            let nearest = VARIABLES.iter().map(|(known, _)| *known).min_by_key(|known| distance(known, name));
-            return Err(UsageError::new(
-                format!("the variable {name} is set and means nothing to gatelatch"),
-                format!("did you mean {}? unset it otherwise", nearest.unwrap_or_default()),
-            ));
-        }
-    }
-    Ok(())
+    let Some(name) = environment.unknown().find(|name| !mentioned(name)) else { return Ok(()) };
+    let nearest = VARIABLES.iter().map(|(known, _)| *known).min_by_key(|known| distance(known, name));
+    Err(UsageError::new(
+        format!("the variable {name} is set and means nothing to gatelatch"),
+        format!("did you mean {}? unset it otherwise", nearest.unwrap_or_default()),
+    ))
 }
 
 fn read_file(path: &Path) -> Result<SettingsManifest, UsageError> {

@@ -3,7 +3,7 @@
 use gatelatch_registry::catalog::CompiledFile;
 use include_dir::{Dir, include_dir};
 
-static MANIFESTS: Dir<'_> = include_dir!("$GATELATCH_SHIPPED");
+static MANIFESTS: Dir<'_> = include_dir!("$SHIPPED_MANIFESTS");
 
 /// Every file of the catalog that ships, for as long as the process lives.
 pub(crate) fn catalog() -> &'static [CompiledFile] {

@@ -15,10 +15,11 @@ mod pin;
 mod reference;
 pub(crate) mod run;
 mod serving;
-mod verify;
+pub(crate) mod verify;
 
-use std::io::{IsTerminal, Write};
+use std::io::{BufRead, IsTerminal, Write};
 use std::path::{Path, PathBuf};
+use std::process::ExitCode;
 use std::sync::Arc;
 
 use anyhow::Context;
@@ -27,7 +28,7 @@ use gatelatch_bridge::bridge::{Bridge, Broken, Parts};
 use gatelatch_bridge::recorder::LogRecorder;
 use gatelatch_gate::declaration::{self, IgnoredDeclaration};
 use gatelatch_gate::sight::Uses;
-use gatelatch_manifest::diagnostic::{Diagnostic, Severity};
+use gatelatch_manifest::diagnostic::{Diagnostic, Severity, printable, printable_json};
 use gatelatch_manifest::read::finding_about_effect;
 use gatelatch_manifest::rule::EFFECT_IGNORED;
 use gatelatch_registry::catalog::Kind;
@@ -51,6 +52,10 @@ pub(crate) const RECORD: &str = "gatelatch::record";
 pub(crate) fn dispatch(options: Options, environment: Environment) -> anyhow::Result<Code> {
     let place = options.place;
     advice::remember(&place);
+    // The doctor tells it among the rest.
+    if !matches!(options.verb, Verb::Doctor { .. }) {
+        settings::refuse_mistyped(&place, &environment, &working_folder()?)?;
+    }
     match options.verb {
         Verb::Operator { list: true } => operator::list(),
         Verb::Operator { list: false } => operator::serve(&place, environment),
@@ -88,21 +93,39 @@ pub(crate) fn say_error(error: &anyhow::Error) {
     say(&format!("error: {}", causes.join(": ")));
 }
 
+/// What clap has to say, be it the help, the version or what was typed wrong: in its own colours, unless what was typed
+/// holds others.
+pub(crate) fn exit_with(error: &clap::Error) -> ExitCode {
+    let is_plain = |word: std::ffi::OsString| word.to_str().is_some_and(|word| printable(word) == word);
+    if std::env::args_os().all(is_plain) {
+        error.exit();
+    }
+    let _ = write!(std::io::stderr(), "{}", printable(&error.render().to_string()));
+    Code::Usage.into()
+}
+
 /// Whether an error is only that nobody reads standard output any more.
 pub(crate) fn is_closed_output(error: &anyhow::Error) -> bool {
     let broken = |cause: &std::io::Error| cause.kind() == std::io::ErrorKind::BrokenPipe;
     error.downcast_ref::<std::io::Error>().is_some_and(broken)
 }
 
+// INVARIANT: what a manifest, a server, a program or an argument says steers no terminal: all text passes `printable`, in
+// the functions below, in the log and in the questions of `init`. Kept by `no_verb_sends_what_steers_a_terminal`.
+
 /// A line on standard error. A closed standard error is no reason to fail.
 pub(crate) fn say(line: &str) {
-    let _ = writeln!(std::io::stderr(), "{}", advice::with_place(line));
+    let _ = writeln!(std::io::stderr(), "{}", printable(&advice::with_place(line)));
 }
 
 /// A line on standard output; `Err` when nobody reads it any more.
 pub(crate) fn print(line: &str) -> std::io::Result<()> {
+    put(&printable(line))
+}
+
+fn put(text: &str) -> std::io::Result<()> {
     let mut out = std::io::stdout().lock();
-    out.write_all(line.as_bytes())?;
+    out.write_all(text.as_bytes())?;
     out.write_all(b"\n")?;
     out.flush()
 }
@@ -115,7 +138,12 @@ pub(crate) fn print_advice(line: &str) -> std::io::Result<()> {
 /// A JSON value on standard output: indented for people, on one line for programs.
 pub(crate) fn print_json(value: &Value, one_line: bool) -> anyhow::Result<()> {
     let text = if one_line { value.to_string() } else { serde_json::to_string_pretty(value)? };
-    Ok(print(&text)?)
+    Ok(print_json_text(&text)?)
+}
+
+/// The same of a text that is JSON already.
+pub(crate) fn print_json_text(text: &str) -> std::io::Result<()> {
+    put(&printable_json(text))
 }
 
 /// What became of the question that `--confirm` asks.
@@ -127,6 +155,17 @@ pub(crate) enum Question {
     NobodyThere,
     /// The answer was not yes.
     NotAgreed,
+}
+
+/// Asks the human at this terminal for the word that agrees to what cannot be undone: `yes`, and nothing shorter, since a
+/// key is soon struck.
+pub(crate) fn agrees(question: &str) -> std::io::Result<bool> {
+    let mut error = std::io::stderr();
+    write!(error, "{} Type the whole word yes: ", printable(question))?;
+    error.flush()?;
+    let mut line = String::new();
+    std::io::stdin().lock().read_line(&mut line)?;
+    Ok(line.trim().eq_ignore_ascii_case("yes"))
 }
 
 /// An answer as the verbs print it: the value on standard output, notes on standard error. A failure is told in the
@@ -235,7 +274,6 @@ impl Road {
         let catalog_cache = settings.cache_catalog.then_some(cache_folder.as_path());
         let Served { loaded, index } = Served::open(&sources(&settings), catalog_cache, &own_program);
         let Loaded { catalog, findings } = loaded;
-        settings::refuse_unknown_variables(&environment, &catalog)?;
         let uses = environment.variables.get(USES_VARIABLE).map(|text| Uses::from_text(text));
         let mut variables = environment.variables;
         hand_on_catalogs(&mut variables, &settings, &folder)?;
@@ -384,7 +422,21 @@ fn start_log(filter: &str, file: Option<&Path>) -> anyhow::Result<()> {
             let file = file.with_context(|| format!("cannot write the log file `{}`", path.display()))?;
             log.with_writer(std::sync::Mutex::new(file)).try_init()
         }
-        None => log.with_writer(std::io::stderr).try_init(),
+        None => log.with_writer(|| Printed).try_init(),
     };
     Ok(())
+}
+
+/// Standard error for the log, whose lines hold what others wrote. Each comes in one piece.
+struct Printed;
+
+impl Write for Printed {
+    fn write(&mut self, line: &[u8]) -> std::io::Result<usize> {
+        std::io::stderr().write_all(printable(&String::from_utf8_lossy(line)).as_bytes())?;
+        Ok(line.len())
+    }
+
+    fn flush(&mut self) -> std::io::Result<()> {
+        std::io::stderr().flush()
+    }
 }

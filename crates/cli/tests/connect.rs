@@ -159,3 +159,124 @@ fn doctor_tells_of_every_client_that_is_connected_and_of_what_it_lacks() {
         }
     }
 }
+
+#[test]
+fn a_file_that_comes_or_goes_is_told_as_such() {
+    for (client, files, _) in CLIENTS {
+        let bench = Bench::new();
+        let (_, written, _) = bench.run(&["connect", client, "--write"]);
+        let (_, again, _) = bench.run(&["connect", client]);
+        let (_, undone, _) = bench.run(&["connect", client, "--undo"]);
+        for file in files {
+            assert!(written.contains(&format!("{file} (new file)\n")), "{client}: {written}");
+            assert!(undone.contains(&format!("{file} (removed)\n")), "{client}: {undone}");
+        }
+        assert!(!again.contains("(new file)") && !again.contains("(removed)"), "{client}: {again}");
+        bench.write(files[0], if files[0].ends_with(".toml") { "" } else { "{}" });
+        let (_, written, _) = bench.run(&["connect", client, "--write"]);
+        assert!(!written.contains(&format!("{} (new file)", files[0])), "{client}: {written}");
+    }
+}
+
+#[test]
+fn the_chat_server_stands_beside_the_operators_and_undo_takes_it_alone() {
+    for (client, files, pointer) in CLIENTS {
+        let bench = Bench::new();
+        let untouched = everything(&bench);
+        bench.run(&["connect", client, "--write"]);
+        let with_operator = everything(&bench);
+        let (code, shown, said) = bench.run(&["connect", client, "--chat", "--write"]);
+        assert_eq!(code, 0, "{client}: {shown}{said}");
+        for word in ["confirmed", "permission", "approval", "instructions", "allow"] {
+            assert!(!shown.contains(word), "{client}: no rule and no page: {shown}");
+        }
+        let operator = entry(&bench, files[0], pointer);
+        assert!(operator.to_string().contains("operator"), "{client}: {operator}");
+        let chat = entry(&bench, files[0], &format!("{pointer}-chat"));
+        let words = [&chat["command"], &chat["args"]].into_iter().flat_map(|value| match value {
+            Value::Array(words) => words.clone(),
+            _ => Vec::new(),
+        });
+        let words: Vec<String> = words.map(|word| word.as_str().unwrap().to_owned()).collect();
+        assert_eq!(words.last().unwrap(), "chat", "{client}: {chat}");
+        let mut server = bench.serve(&["chat"]);
+        server.initialize();
+        let tools = server.request("tools/list", json!({}))["result"]["tools"].clone();
+        assert!(tools.to_string().contains("xlsx_overview"), "{client}: {tools}");
+        assert_eq!(server.end().0, 0);
+        let (_, again, _) = bench.run(&["connect", client, "--chat", "--write"]);
+        assert!(again.contains("nothing to change"), "{client}: {again}");
+        let (_, told, _) = bench.run(&["doctor"]);
+        assert!(
+            told.contains("starts this gatelatch's chat server") && told.contains("starts this gatelatch and asks"),
+            "{client}: {told}"
+        );
+
+        let (code, undone, _) = bench.run(&["connect", client, "--chat", "--undo"]);
+        assert_eq!((code, everything(&bench)), (0, with_operator), "{client}: {undone}");
+        bench.run(&["connect", client, "--chat", "--write"]);
+        bench.run(&["connect", client, "--undo"]);
+        let left = std::fs::read_to_string(bench.path(files[0])).unwrap();
+        assert!(
+            left.contains("gatelatch-chat") && !left.contains("\"operator\"") && !left.contains("run_tool"),
+            "{client}: {left}"
+        );
+        bench.run(&["connect", client, "--undo"]);
+
+        let alone = Bench::new();
+        let (_, written, _) = alone.run(&["connect", client, "--chat", "--write"]);
+        assert!(written.contains(&format!("{} (new file)", files[0])), "{client}: {written}");
+        let (_, undone, _) = alone.run(&["connect", client, "--chat", "--undo"]);
+        assert_eq!(everything(&alone).len(), untouched.len(), "{client}: {undone}");
+    }
+}
+
+#[test]
+fn the_chat_server_gets_the_catalog_and_the_declaration_that_hold_here() {
+    let bench = Bench::new();
+    bench.write(
+        "mine/tools/x/tool.yaml",
+        "name: x\ndescription: Say x.\nruntime: process\nentrypoint: echo\neffect: read_only\nidempotent: true\nopen_world: false\n",
+    );
+    let (code, _, said) = bench.run(&["--catalog", "mine", "connect", "cursor", "--chat", "--write"]);
+    assert!(
+        code == 2 && said.contains("no catalog folder has a `chat_surface.yaml`") && said.contains("help: "),
+        "{said}"
+    );
+    bench.write("own.yaml", "surface_version: 1.0.0\ntools: []\n");
+    let connect = |words: &[&str]| bench.run(&[&["--catalog", "mine", "connect", "cursor"], words].concat());
+    let (code, _, said) = connect(&["--chat", "--surface", "own.yaml", "--write"]);
+    assert!(code == 2 && said.contains("own.yaml:"), "a declaration with errors is told first: {said}");
+    let tool = "  - {name: x_say, title: Say, description: Says x., tool: x, read_only: true, reversible: true, idempotent: true, open_world: false, output_schema: {type: object}}\n";
+    bench.write("own.yaml", &format!("surface_version: 1.0.0\ntools:\n{tool}"));
+    let (code, _, said) = connect(&["--chat", "--surface", "own.yaml", "--write"]);
+    assert_eq!(code, 0, "{said}");
+    let args = entry(&bench, ".cursor/mcp.json", "/mcpServers/gatelatch-chat")["args"].clone();
+    let args: Vec<&str> = args.as_array().unwrap().iter().map(|word| word.as_str().unwrap()).collect();
+    let mut server = bench.serve(&args);
+    server.initialize();
+    assert_eq!(server.request("tools/list", json!({}))["result"]["tools"][0]["name"], "x_say", "{args:?}");
+    server.end();
+    assert!(args[3] == "--surface" && std::path::Path::new(args[4]).is_absolute(), "{args:?}");
+
+    bench.write("gatelatch.yaml", "catalog: [mine]\nchat_surface: own.yaml\n");
+    bench.run(&["connect", "gemini-cli", "--chat", "--write"]);
+    let args = entry(&bench, ".gemini/settings.json", "/mcpServers/gatelatch-chat")["args"].clone();
+    assert!(args[4].as_str().unwrap().ends_with("own.yaml"), "{args}");
+    let (_, shown, _) = bench.run(&["connect", "goose", "--chat"]);
+    assert!(
+        shown.contains("gatelatch-chat:") && shown.contains("own.yaml") && !shown.contains("ask_before"),
+        "{shown}"
+    );
+}
+
+#[test]
+fn neither_server_takes_the_others_name_and_a_declaration_is_the_chat_servers_alone() {
+    let bench = Bench::new();
+    for words in [&["--chat", "--name", "gatelatch"][..], &["--name", "gatelatch-chat"]] {
+        let (code, _, said) = bench.run(&[&["connect", "codex"], words].concat());
+        assert!(code == 2 && said.contains("is the name of gatelatch's other server"), "{said}");
+    }
+    let (code, _, said) = bench.run(&["connect", "codex", "--surface", "x.yaml"]);
+    assert!(code == 2 && said.contains("--chat"), "{said}");
+}

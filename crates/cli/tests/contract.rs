@@ -379,3 +379,50 @@ fn a_kind_of_change_is_explained_without_a_declaration_and_a_wrong_name_is_answe
     let (code, out, _) = contract(&bench, &["explain"]);
     assert!(code == 0 && out.contains("desk_list (") && out.contains("tool-removed (major)"), "{out}");
 }
+
+#[test]
+fn check_and_doctor_tell_that_the_declaration_left_its_lock_file_behind() {
+    let bench = bench();
+    bench.write(TOOL, &format!("{HEAD}open_world: false\n{ACTIONS}"));
+    let check = || bench.run(&["--catalog", "mine", "check"]);
+    let doctor = || bench.run(&["--catalog", "mine", "doctor"]).1;
+    contract(&bench, &["lock"]);
+    let (code, out, _) = check();
+    assert!(code == 0 && !out.contains("[M19"), "{out}");
+    assert!(doctor().contains("ok   chat surface: mine/chat_surface.yaml: 1 tool"), "{}", doctor());
+
+    let retold = DECLARATION.replace("Lists what lies on the desk.", "Lists what is on the desk.");
+    bench.write(SURFACE, &retold);
+    let (code, out, _) = check();
+    let expected =
+        "mine/chat_surface.yaml:1:18: error[M196]: the published list changed since 1.2.0 by more than `1.2.0` says: ";
+    assert!(code == 1 && out.contains(expected), "{out}");
+    assert!(out.contains("help: write `surface_version: 1.2.1` or later; `gatelatch contract diff` tells"), "{out}");
+    assert!(out.contains("chat surface mine/chat_surface.yaml: 1 tool\n"), "it is served all the same: {out}");
+    assert!(
+        doctor().contains("fail chat surface: mine/chat_surface.yaml: 1 error; the published list"),
+        "{}",
+        doctor()
+    );
+
+    bench.write(SURFACE, &retold.replace("1.2.0", "1.2.1"));
+    let (code, out, _) = check();
+    let expected = "warning[M195]: the published list is not the one of the lock file, which stands at 1.2.0";
+    assert!(code == 0 && out.contains(expected) && out.contains("`gatelatch contract lock` puts it in force"), "{out}");
+    assert!(doctor().contains("warn chat surface: mine/chat_surface.yaml: 1 warning; the published"), "{}", doctor());
+    let (_, out, _) = bench.run(&["--catalog", "mine", "check", "--json"]);
+    let report: Value = serde_json::from_str(&out).unwrap();
+    assert_eq!(report["findings"][0]["name"], "lock_differs");
+
+    bench.write(SURFACE, &DECLARATION.replace("1.2.0", "1.1.0"));
+    assert!(check().1.contains("error[M196]: `1.1.0` is older than 1.2.0"), "{}", check().1);
+    bench.write(SURFACE, DECLARATION);
+    let locked = text(&bench, LOCK);
+    bench.write(LOCK, &locked.replace("lies on", "is on"));
+    let (code, out, _) = check();
+    assert!(
+        code == 1 && out.contains("error[M197]: `") && out.contains("chat_surface.lock.json` cannot be used: "),
+        "{out}"
+    );
+    assert!(out.contains("help: take back the one that was agreed upon"), "{out}");
+}

@@ -122,13 +122,16 @@ fn a_variable_of_the_user_s_does_not_change_the_demo() {
 #[test]
 #[cfg(unix)]
 fn on_a_terminal_the_human_is_asked_and_only_a_yes_sends() {
-    for no in ["no", "", "n", "sure"] {
+    for no in ["no", "", "n", "sure", "y", "Y"] {
         let (code, told) = terminal::talk(&Bench::new(), &[no], &["demo"]);
         assert_eq!(code, 0, "{told}");
-        assert!(told.contains("Send it? [y/N]: ") && told.contains("nothing was sent"), "`{no}`: {told}");
+        assert!(
+            told.contains("Send it? Type the whole word yes: ") && told.contains("nothing was sent"),
+            "`{no}`: {told}"
+        );
         assert!(!told.contains("to ada@example.org: Your order"), "`{no}`: {told}");
     }
-    for yes in ["yes", "Y"] {
+    for yes in ["yes", "Yes"] {
         let (code, told) = terminal::talk(&Bench::new(), &[yes], &["demo"]);
         assert_eq!(code, 0, "{told}");
         assert!(told.contains("to ada@example.org: Your order"), "`{yes}`: {told}");

@@ -138,6 +138,7 @@ fn an_answer_that_is_not_yes_runs_nothing_and_says_so() {
     let bench = bench.set("OUTBOX_DIR", &outbox);
     let (code, told) = terminal::talk(&bench, &["yes"], &[&SEND[..], &["--confirm"]].concat());
     assert_eq!((code, outbox.exists()), (0, true), "{told}");
+    assert!(told.contains("Run it? Type the whole word yes: "), "{told}");
 }
 
 #[test]
@@ -169,4 +170,186 @@ fn advice_names_the_catalog_that_the_command_was_given() {
     );
     let (_, _, err) = bench.run(&["--catalog", "mine", "run", "bad"]);
     assert!(err.contains("`gatelatch --catalog mine check`"), "{err}");
+}
+
+#[test]
+fn what_a_plan_tells_is_there_to_be_run() {
+    let bench = Bench::new();
+    let (code, out, err) = bench.run(&[&SEND[..], &["--dry-run"]].concat());
+    assert_eq!(code, 0, "{out}{err}");
+    let plan: Value = serde_json::from_str(&out).unwrap();
+    let program = plan["argv"].as_array().unwrap().iter().filter_map(Value::as_str).find(|word| word.ends_with(".py"));
+    assert!(std::path::Path::new(program.unwrap()).is_file(), "{out}");
+}
+
+/// Every verb with words that it takes, run as far as it goes by itself.
+const VERBS: [&[&str]; 26] = [
+    &["operator"],
+    &["operator", "--list"],
+    &["chat"],
+    &["chat", "--list"],
+    &["list"],
+    &["show", "xlsx"],
+    &["search", "rows"],
+    &["run", "hello-world"],
+    &["agent", "describe-workbook"],
+    &["skill"],
+    &["check"],
+    &["check", "--fix"],
+    &["init", "cat", "--yes"],
+    &["doctor"],
+    &["demo", "--yes"],
+    &["verify", "--lock", "x.json", "--", "true"],
+    &["pin", "--", "true"],
+    &["completions", "bash"],
+    &["man"],
+    &["contract", "init", "xlsx"],
+    &["contract", "diff"],
+    &["contract", "lock"],
+    &["contract", "digest"],
+    &["contract", "explain"],
+    &["connect", "opencode"],
+    &["connect", "goose", "--chat"],
+];
+
+#[test]
+fn every_verb_refuses_a_mistyped_variable_in_the_same_words() {
+    let bench = Bench::new();
+    let (_, help, _) = bench.run(&["--help"]);
+    let verbs = help.lines().skip_while(|line| *line != "Commands:").skip(1).take_while(|line| !line.is_empty());
+    for verb in verbs.filter(|line| line.starts_with("  ") && !line.starts_with("   ")) {
+        let verb = verb.split_whitespace().next().unwrap();
+        assert!(verb == "help" || VERBS.iter().any(|words| words[0] == verb), "{verb} is not tried");
+    }
+    let bench = Bench::new().set("GATELATCH_CATALGO", "x");
+    for words in VERBS {
+        let (code, out, err) = bench.run(words);
+        let told = "the variable GATELATCH_CATALGO is set and means nothing to gatelatch";
+        if words == ["doctor"] {
+            assert!(code == 1 && out.contains(told) && out.contains("did you mean GATELATCH_CATALOG?"), "{out}");
+        } else {
+            let whole = format!("error: {told}\n  help: did you mean GATELATCH_CATALOG? unset it otherwise\n");
+            assert_eq!((code, out.as_str(), err), (2, "", whole), "{words:?}");
+        }
+    }
+}
+
+#[test]
+fn a_variable_that_a_manifest_names_is_known_to_every_verb() {
+    let bench = Bench::new().set("GATELATCH_DESK", "x");
+    bench.write(
+        "mine/tools/desk/tool.yaml",
+        "name: desk\ndescription: Works the desk.\nruntime: process\nentrypoint: echo\nenv: [GATELATCH_DESK]\neffect: read_only\n",
+    );
+    for words in [&["list"][..], &["check"], &["run", "desk"], &["connect", "codex"], &["man"]] {
+        let (code, _, err) = bench.run(&[&["--catalog", "mine"], words].concat());
+        assert_eq!((code, err.contains("means nothing")), (0, false), "{words:?}: {err}");
+    }
+}
+
+/// What clears a screen, turns the direction of writing, and what some terminals take for an escape.
+const STEERS: [char; 3] = ['\u{1b}', '\u{202e}', '\u{9b}'];
+
+#[test]
+#[cfg(unix)]
+fn no_verb_sends_what_steers_a_terminal() {
+    let hostile = "a\u{1b}[2J\u{202e}b\u{9b}31m";
+    let bench = Bench::new();
+    let manifest = |name: &str, rest: &str| {
+        bench.write(
+            &format!("mine/tools/{name}/tool.yaml"),
+            &format!(
+                "name: {name}\ndescription: Works.\nruntime: process\nentrypoint: main.sh\neffect: read_only\n{rest}"
+            ),
+        );
+    };
+    let script = |name: &str, text: &str| {
+        use std::os::unix::fs::PermissionsExt;
+        bench.write(&format!("mine/tools/{name}/main.sh"), text);
+        let path = bench.path(&format!("mine/tools/{name}/main.sh"));
+        std::fs::set_permissions(path, std::fs::Permissions::from_mode(0o755)).unwrap();
+    };
+    manifest("says", "");
+    script("says", &format!("#!/bin/sh\nprintf '%s' '{hostile}'\n"));
+    manifest("json", "");
+    script("json", "#!/bin/sh\nprintf '{\"text\": \"\u{202e}\u{9b}\"}'\n");
+    manifest("fails", "");
+    script("fails", &format!("#!/bin/sh\nprintf '%s\\n' '{hostile}' >&2\nexit 3\n"));
+    manifest(hostile, "");
+    manifest("broken", &format!("frob: {hostile}\n"));
+    bench.write(&format!("{hostile}/tools/x/tool.yaml"), "name: x\n");
+    bench.write("skill/skills/s/SKILL.md", "---\nname: s\ndescription: Says.\n---\n[more](more.md)\n");
+    bench.write("skill/skills/s/more.md", hostile);
+    bench.write("chat.yaml", &format!("surface_version: {hostile}\ntools: []\n"));
+    bench.write("opencode.json", &format!("{{\"mcp\": {{\"gatelatch\": {{\"command\": [\"{hostile}\"]}}, }}\n"));
+    bench.write(
+        "script.py",
+        &format!("import argparse\nargparse.ArgumentParser(description='{hostile}').parse_args()\n"),
+    );
+    let mine = |words: &[&str]| -> Vec<String> {
+        ["--catalog", "mine"].iter().chain(words).map(|word| (*word).to_owned()).collect()
+    };
+    let plain = |words: &[&str]| -> Vec<String> { words.iter().map(|word| (*word).to_owned()).collect() };
+    let setting = format!("x={hostile}");
+    for words in [
+        mine(&["list"]),
+        mine(&["list", "--json"]),
+        mine(&["check"]),
+        mine(&["check", "--json"]),
+        mine(&["doctor"]),
+        mine(&["run", "says"]),
+        mine(&["run", "says", "--json"]),
+        mine(&["run", "json"]),
+        mine(&["run", "fails"]),
+        mine(&["run", hostile]),
+        mine(&["run", "says", hostile]),
+        mine(&["run", "says", "--arg", &setting]),
+        mine(&["run", "says", "--args", hostile]),
+        mine(&["show", hostile]),
+        mine(&["show", "says", hostile]),
+        mine(&["search", hostile]),
+        mine(&["skill", hostile]),
+        mine(&["agent", hostile]),
+        mine(&["contract", "init", hostile]),
+        mine(&["contract", "diff", "--surface", hostile]),
+        mine(&["contract", "diff", "--surface", "chat.yaml"]),
+        mine(&["chat", "--list", "--surface", "chat.yaml"]),
+        plain(&["--catalog", "skill", "skill", "s/more.md"]),
+        plain(&["--catalog", hostile, "list"]),
+        plain(&["--catalog", hostile, "check"]),
+        plain(&["--catalog", "nowhere", "--catalog", hostile, "list"]),
+        plain(&["--config", hostile, "list"]),
+        plain(&["--log-file", &format!("nowhere/{hostile}"), "list"]),
+        plain(&["connect", "opencode"]),
+        plain(&["connect", "codex", "--name", hostile]),
+        plain(&["connect", "codex", "--file", &format!("{hostile}/config.toml")]),
+        plain(&["connect", "goose", "--file", hostile]),
+        plain(&["connect", "goose", "--chat", "--surface", hostile]),
+        plain(&["connect", hostile]),
+        plain(&["init", hostile]),
+        plain(&["init", "script.py", "--yes", "--name", hostile]),
+        plain(&["init", "script.py", "--yes"]),
+        plain(&["verify", "--lock", hostile, "--", "true"]),
+        plain(&["pin", "--", hostile]),
+        plain(&[hostile]),
+        plain(&["list", hostile]),
+        plain(&["run", "xlsx", "read-sheet", &format!("--{hostile}")]),
+    ] {
+        let words: Vec<&str> = words.iter().map(String::as_str).collect();
+        let (_, out, err) = bench.run(&words);
+        assert!(!out.contains(STEERS) && !err.contains(STEERS), "{words:?}: {out:?} {err:?}");
+    }
+    // On a terminal what is typed wrong is told in colours, which are not those that were typed.
+    let bench = bench.set("TERM", "xterm");
+    for words in [&[hostile][..], &["list", hostile]] {
+        let (code, told) = terminal::talk(&bench, &[], words);
+        assert!(code == 2 && told.contains("Usage: ") && !told.contains(STEERS), "{words:?}: {told:?}");
+    }
+    let (_, out, _) = bench.run(&["--catalog", "mine", "run", "json"]);
+    assert_eq!(serde_json::from_str::<Value>(&out).unwrap()["text"], "\u{202e}\u{9b}", "the value is the same: {out}");
+    let bench = Bench::new().set(&format!("GATELATCH_{hostile}"), "x").set("GATELATCH_CONFIRM", hostile);
+    for words in [&["list"][..], &["doctor"]] {
+        let (_, out, err) = bench.run(words);
+        assert!(!out.contains(STEERS) && !err.contains(STEERS), "{words:?}: {out:?} {err:?}");
+    }
 }

@@ -285,8 +285,8 @@ fn a_file_that_says_nothing_is_a_wrong_command_and_not_a_difference() {
 }
 
 #[test]
-fn neither_settings_nor_a_catalog_nor_variables_of_ours_are_needed() {
-    let bench = Bench::new().set("GATELATCH_NONSENSE", "1").set("GATELATCH_CATALOG", "/no/such/folder");
+fn neither_settings_nor_a_catalog_are_needed_whatever_variables_of_ours_say() {
+    let bench = Bench::new().set("GATELATCH_CONFIRM", "nonsense").set("GATELATCH_CATALOG", "/no/such/folder");
     bench.write("gatelatch.yaml", "nonsense: [");
     let (code, _, err) = ask(&bench, &["pin"]);
     assert_eq!(code, 0, "{err}");

@@ -3,6 +3,7 @@
 //! Owns the text and the JSON form of a finding and the cutting of its snippet. Knows no manifest key and no rule's
 //! reason: those are in [`crate::rule`]. Start at [`Diagnostic`]; whoever makes one starts at [`Source::diagnose`].
 
+use std::borrow::Cow;
 use std::cell::OnceCell;
 use std::fmt;
 
@@ -213,13 +214,30 @@ pub fn plain(text: &str) -> String {
         .collect()
 }
 
+/// A text as a terminal may get it: what would steer it, or hide or reorder the rest, is written as `\u{…}`. Unlike
+/// [`plain`] it leaves what scripts and emoji need, as the lint of manifests does.
+pub fn printable(text: &str) -> Cow<'_, str> {
+    lint::escaped(text, numbered)
+}
+
+/// The same of a JSON text, which stays the same value.
+pub fn printable_json(json: &str) -> Cow<'_, str> {
+    // Outside its texts JSON holds no such character.
+    lint::escaped(json, |c| c.encode_utf16(&mut [0; 2]).iter().map(|unit| format!("\\u{unit:04x}")).collect())
+}
+
 /// A text with what no terminal or reader should meet written as `\u{…}`.
 fn shown(text: &str) -> String {
     if !text.chars().any(lint::is_hidden) {
         return text.to_owned();
     }
-    let escape = |c: char| if lint::is_hidden(c) { format!("\\u{{{:x}}}", c as u32) } else { c.to_string() };
+    let escape = |c: char| if lint::is_hidden(c) { numbered(c) } else { c.to_string() };
     text.chars().map(escape).collect()
+}
+
+/// A character by its number.
+fn numbered(c: char) -> String {
+    format!("\\u{{{:x}}}", c as u32)
 }
 
 /// Where each line begins. As in YAML a line ends with LF, CR LF or a lone CR.
@@ -342,6 +360,16 @@ mod tests {
             [source.line(1), source.line(2), source.line(3), source.line(4), source.line(5)],
             ["a", "b", "c", "d", ""]
         );
+    }
+
+    #[test]
+    fn what_is_printed_steers_no_terminal_and_keeps_what_scripts_need() {
+        let text = "a\u{1b}[31m\u{202e}b\u{9b}\u{7f}\u{e0041}\r\n\tخواندن می‌خواهم 🧑‍🚀 ✔️";
+        assert_eq!(printable(text), "a\\u{1b}[31m\\u{202e}b\\u{9b}\\u{7f}\\u{e0041}\r\n\tخواندن می‌خواهم 🧑‍🚀 ✔️");
+        let json = serde_json::to_string_pretty(&json!({ "t": text })).unwrap();
+        let printed = printable_json(&json);
+        assert!(!printed.contains(['\u{202e}', '\u{9b}', '\u{7f}', '\u{e0041}']), "{printed}");
+        assert_eq!(serde_json::from_str::<Value>(&printed).unwrap()["t"], text);
     }
 
     #[test]

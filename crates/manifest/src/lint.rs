@@ -3,6 +3,8 @@
 //! Knows characters, not keys: which texts are linted is said by the forms in [`crate::reference`]. Start at `lint`;
 //! whoever writes a manifest starts at [`plain_line`].
 
+use std::borrow::Cow;
+
 use unicode_security::mixed_script::MixedScript;
 use unicode_security::skeleton;
 
@@ -12,6 +14,25 @@ use crate::rule::{self, Rule};
 pub fn plain_line(text: &str) -> String {
     let visible: String = text.chars().filter(|c| c.is_whitespace() || !is_hidden(*c)).collect();
     visible.split_whitespace().collect::<Vec<_>>().join(" ")
+}
+
+/// A text with each character in it that would be taken for something else, or for nothing, written in another way. Line
+/// breaks and tabs stay, and what scripts and emoji need where they need it.
+pub(crate) fn escaped(text: &str, escape: impl Fn(char) -> String) -> Cow<'_, str> {
+    if text.bytes().all(is_harmless) {
+        return Cow::Borrowed(text);
+    }
+    let mut whole = String::with_capacity(text.len());
+    let mut before = None;
+    let mut characters = text.chars().peekable();
+    while let Some(character) = characters.next() {
+        match fault(before, character, characters.peek().copied()) {
+            Some(_) => whole.push_str(&escape(character)),
+            None => whole.push(character),
+        }
+        before = Some(character);
+    }
+    Cow::Owned(whole)
 }
 
 /// One kind of bad character in a text: the first of its kind, with its place.
@@ -26,7 +47,7 @@ pub(crate) struct BadCharacter {
 /// The first character of each bad kind. Line breaks and tabs are no fault here; whether a text may have several lines
 /// is another question.
 pub(crate) fn lint(text: &str) -> Vec<BadCharacter> {
-    if text.bytes().all(|byte| (0x20..0x7f).contains(&byte) || byte == b'\n' || byte == b'\t') {
+    if text.bytes().all(is_harmless) {
         return Vec::new();
     }
     let mut found: Vec<BadCharacter> = Vec::new();
@@ -71,6 +92,11 @@ pub(crate) fn foreign_letter(name: &str) -> Option<char> {
 fn looks_latin(c: char) -> bool {
     let mut one = [0; 4];
     !c.is_ascii() && skeleton(c.encode_utf8(&mut one)).all(|c| c.is_ascii_alphanumeric())
+}
+
+/// What is no fault, whatever stands beside it.
+fn is_harmless(byte: u8) -> bool {
+    (0x20..0x7f).contains(&byte) || byte == b'\n' || byte == b'\t'
 }
 
 fn fault(before: Option<char>, c: char, after: Option<char>) -> Option<&'static Rule> {

@@ -145,7 +145,7 @@ fn not_utf8(file: &str, bytes: &[u8], valid_up_to: usize) -> Diagnostic {
     Source::new(file, valid).diagnose(&rule::NOT_UTF8, at, "this is no UTF-8 text".to_owned(), None)
 }
 
-fn position_of(text: &str, offset: usize) -> Position {
+pub(crate) fn position_of(text: &str, offset: usize) -> Position {
     let before = text.get(..offset).unwrap_or_default();
     let line = before.bytes().filter(|byte| *byte == b'\n').count() + 1;
     let column = before.rsplit('\n').next().unwrap_or_default().chars().count() + 1;

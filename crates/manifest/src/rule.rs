@@ -3,9 +3,9 @@
 //!
 //! The reference page is made from [`RULES`], and tests demand a golden case for each. Codes from 100 to
 //! 109 are about whole catalogs and are found by whoever loads them, those from 140 about what a declaration of the chat
-//! surface and a catalog say of each other, those from 190 about what the gate makes of a manifest; the others are found
-//! in one file. A code is never given a second
-//! meaning and never used again once it is gone. Start at [`RULES`].
+//! surface and a catalog say of each other, those from 190 about what the gate makes of a manifest, those from 195 about
+//! a declaration and its lock file; the others are found in one file. A code is never given a second meaning and never used
+//! again once it is gone. Start at [`RULES`].
 
 use crate::diagnostic::Severity;
 
@@ -149,6 +149,9 @@ rules! {
     CONTROL 45 Error "control"
         "A text holds a control character or an ANSI escape."
         "remove the character"
+    COMMENT_IN_TEXT 46 Warning "comment_in_text"
+        "A text without quotes ends at a ` #`, behind which a word stands as if it belonged to the text."
+        "put quotes around the text, or a space after the `#` of what is a comment"
 
     RUNTIME_NOT_BUILT 50 Error "runtime_not_built"
         "The runtime is a known one that this version cannot run."
@@ -409,6 +412,16 @@ rules! {
     EFFECT_IGNORED 190 Warning "effect_ignored"
         "An effect is declared that is milder than what the name says, without a reason, so that the name stands."
         "add `because:` with the reason, declare what the name says, or rename the action"
+
+    LOCK_DIFFERS 195 Warning "lock_differs"
+        "What a declaration of the chat surface publishes is not what its lock file holds."
+        "`gatelatch contract lock` puts it in force; `gatelatch contract diff` tells what changed"
+    LOCK_VERSION 196 Error "lock_version"
+        "What a declaration publishes changed since its lock file by more than `surface_version` says; nothing is left out for it."
+        "move `surface_version` as far as `gatelatch contract diff` says"
+    LOCK_UNUSABLE 197 Error "lock_unusable"
+        "The lock file beside a declaration is none, or was edited by hand; nothing is left out for it."
+        "take back the one that was agreed upon, from version control"
 }
 
 #[cfg(test)]

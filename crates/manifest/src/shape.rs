@@ -9,6 +9,7 @@ use crate::findings::Findings;
 use crate::lint;
 use crate::mend;
 use crate::nearest::{fold, nearest};
+use crate::read::position_of;
 use crate::reference::surface::PUBLISHED_ARGUMENT;
 use crate::reference::{AGENT, ARGUMENT, ARGUMENT_TYPES, Block, Form, Key, MOST_OUTPUT_TEXT, NameForm, TOOL, Word};
 use crate::rule;
@@ -156,6 +157,20 @@ fn check_text(
         findings.add(&rule::TOO_LONG, node.at, || format!("{place} has {count} characters; {most} are allowed"));
     }
     lint_at(text, &place, node.at, findings);
+    if findings.has_room()
+        && let Some(at) = cut_by_a_comment(node, findings.text())
+    {
+        findings.add(&rule::COMMENT_IN_TEXT, at, || format!("{place} ends before this ` #`, which begins a comment"));
+    }
+}
+
+/// Where a text without quotes ends at a ` #` that nobody meant as a comment, since nothing stands between it and a word.
+fn cut_by_a_comment(node: &Node<'_>, text: &str) -> Option<Position> {
+    let Data::Scalar { plain: true, .. } = node.data else { return None };
+    let end = node.extent.range().end;
+    let comment = text.get(end..)?.trim_start_matches([' ', '\t']);
+    let word = comment.strip_prefix('#')?.chars().next()?;
+    word.is_alphanumeric().then(|| position_of(text, text.len() - comment.len()))
 }
 
 fn check_flag(node: &Node<'_>, place: Place<'_>, findings: &mut Findings<'_, '_>) {
@@ -358,12 +373,19 @@ fn unknown_key(
     // Whoever has written hundreds of wrong keys is told no more, and looked up no more.
     let meant =
         if findings.is_full() { None } else { meant_word(&pair.key, block.keys().map(|key| (key.name, key.also))) };
+    let unspaced = unspaced(&pair.key, block);
+    let meant = unspaced.map(|(key, _)| key).or(meant);
     let certain = if findings.has_room() { certain_key(pair, pairs, block, findings) } else { None };
     let fix = certain.and_then(|key| mend::rename_key(findings.text(), pair, key));
     let mends = fix.is_some();
     let left_to_the_author = !mends && certain.is_some_and(mend::grants);
+    let behind = Behind::of(pair, findings.text());
     let message = || {
-        let help = if block.name == TOOL.name && AGENT.key(&pair.key).is_some() {
+        let help = if behind == Behind::CommaAlone && meant.is_none() {
+            "put quotes around the text before it: a comma within brackets ends a text without quotes".to_owned()
+        } else if let Some((key, value)) = unspaced {
+            format!("put a space behind the colon: {}", quoted(&format!("{key}: {value}")))
+        } else if block.name == TOOL.name && AGENT.key(&pair.key).is_some() {
             format!("`{}` belongs in an agent's manifest, `agents/<name>/agent.yaml`", pair.key)
         } else if block.name == PUBLISHED_ARGUMENT.name && ARGUMENT.key(&pair.key).is_some() {
             format!("remove it: `{}` is said in the manifest of the tool or agent", pair.key)
@@ -372,7 +394,11 @@ fn unknown_key(
             format!("did you mean `{name}`? {left}").trim_end().to_owned()
         } else {
             let names: Vec<&str> = block.keys().map(|key| key.name).collect();
-            format!("{} has: {}", block.one, names.join(", "))
+            let comma = match behind {
+                Behind::Comma => "; if the comma belongs to the text before it, put that text in quotes",
+                Behind::CommaAlone | Behind::Other => "",
+            };
+            format!("{} has: {}{comma}", block.one, names.join(", "))
         };
         (format!("{} has no key {}", block.one, quoted(&pair.key)), Some(help))
     };
@@ -382,6 +408,35 @@ fn unknown_key(
         check_pair(pair, key, findings);
     }
     meant
+}
+
+/// What a key stands behind: a comma within brackets may have cut a text in two.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Behind {
+    /// A comma, and it has a value.
+    Comma,
+    /// A comma, and it has not even a colon.
+    CommaAlone,
+    Other,
+}
+
+impl Behind {
+    fn of(pair: &Pair<'_>, text: &str) -> Behind {
+        let key = pair.key_extent.range();
+        let before = text.get(..key.start).unwrap_or_default().trim_end();
+        let after = text.get(key.end..).unwrap_or_default().trim_start();
+        match (before.ends_with(','), after.starts_with([',', '}', ']'])) {
+            (true, true) => Behind::CommaAlone,
+            (true, false) => Behind::Comma,
+            (false, _) => Behind::Other,
+        }
+    }
+}
+
+/// A known key and its value, with nothing between the colon and the value.
+fn unspaced<'k>(key: &'k str, block: &Block) -> Option<(&'static str, &'k str)> {
+    let (key, value) = key.split_once(':').filter(|(_, value)| !value.is_empty())?;
+    block.keys().find(|known| known.name == key).map(|known| (known.name, value))
 }
 
 /// The key that a wrong one certainly is, unless it is there already or another wrong one may be it too.

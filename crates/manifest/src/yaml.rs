@@ -71,6 +71,8 @@ pub(crate) struct Pair<'a> {
 const MOST_LEVELS: usize = 100;
 /// How many values it may hold; an honest file of 1 MiB holds fewer.
 const MOST_VALUES: usize = 100_000;
+/// How many `#` are looked at for what they hide.
+const MOST_SIGNS: usize = 4;
 /// How many bytes of text its values may hold together; escapes can make more of it than the file has bytes.
 const MOST_TEXT: usize = 1 << 20;
 
@@ -427,7 +429,8 @@ impl<'a> Builder<'_, '_, '_, 'a> {
         let line = error.marker().line();
         // Within brackets indentation means nothing.
         let misindented = || self.opened(byte).map_or_else(|| self.misindented(line), |_| None);
-        let misread = self.tabbed(line).or_else(|| self.left_open(error)).or_else(misindented);
+        let misread = self.tabbed(line).or_else(|| self.commented_out(error)).or_else(|| self.left_open(error));
+        let misread = misread.or_else(misindented).or_else(|| self.unbraced(error)).or_else(|| self.run_on(error));
         match misread {
             Some((at, message, help)) => {
                 self.findings.add_with_help(&rule::YAML_SYNTAX, at, || (message, Some(help)));
@@ -435,6 +438,77 @@ impl<'a> Builder<'_, '_, '_, 'a> {
             None => self.findings.add_with_help(&rule::YAML_SYNTAX, at, || in_plain_words(error)),
         }
         Stopped
+    }
+
+    /// A ` #` that makes a comment of the bracket that would have closed the innermost one.
+    fn commented_out(&self, error: &ScanError) -> Option<(Position, String, String)> {
+        let byte = error.marker().byte_offset().filter(|_| self.text.contains(" #"))?;
+        let whole = matches!(error.kind(), ErrorKind::UnclosedFlowCollection { .. });
+        let (opening, end) = if whole { (byte, self.text.len()) } else { (self.opening(byte)?, byte) };
+        let open = self.text.get(opening..)?.chars().next().filter(|open| matches!(open, '[' | '{'))?;
+        let close = if open == '[' { ']' } else { '}' };
+        let hides = |at: &usize| {
+            let (before, after) = (self.text.get(..*at)?, self.text.get(*at..)?.lines().next()?);
+            let is_comment = before.ends_with([' ', '\t']) && after.contains(close);
+            // Within a quote it would be text.
+            let within = if is_comment { self.opened(*at)?.0 } else { '"' };
+            (within == open).then_some(())
+        };
+        let within = self.text.get(opening..end)?;
+        let mut signs = within.match_indices('#').map(|(at, _)| opening + at).take(MOST_SIGNS);
+        let at = signs.find(|at| hides(at).is_some())?;
+        let (comment, opened) = (self.place_of(at), self.place_of(opening));
+        let message = format!(
+            "a ` #` makes a comment of the rest of this line, and of the `{close}` in it; the `{open}` of line {} is still open",
+            opened.line
+        );
+        Some((comment, message, format!("put quotes around the text in line {} that holds the ` #`", comment.line)))
+    }
+
+    /// Several keys in one line without the braces that they need, or with the second alone.
+    fn unbraced(&self, error: &ScanError) -> Option<(Position, String, String)> {
+        if *error.kind() != ErrorKind::MappingValueNotAllowed {
+            return None;
+        }
+        let index = error.marker().line().saturating_sub(1);
+        let line = self.text.lines().nth(index)?;
+        let entry = line.trim_start_matches([' ', '-']);
+        let start = line.len() - entry.len();
+        let (key, rest) = entry.split_once(": ")?;
+        let is_key = |text: &str| !text.is_empty() && text.bytes().all(|c| c.is_ascii_alphanumeric() || c == b'_');
+        let more = rest.split(", ").skip(1).any(|part| part.split_once(':').is_some_and(|(key, _)| is_key(key)));
+        if !is_key(key) || !more {
+            return None;
+        }
+        let count = |bracket| entry.matches(bracket).count();
+        let only_closed = count('}') > count('{');
+        let message = if only_closed {
+            "a `}` ends this line and no `{` begins it".to_owned()
+        } else {
+            "several keys stand in one line without braces".to_owned()
+        };
+        let all = if only_closed {
+            format!("put a `{{` before `{key}`")
+        } else {
+            "write `{` before and `}` after them".to_owned()
+        };
+        Some((self.place(index, start), message, format!("{all}, or write each key on a line of its own")))
+    }
+
+    /// What stands within a text in brackets that may not, and seems to call for a comma.
+    fn run_on(&self, error: &ScanError) -> Option<(Position, String, String)> {
+        let is_within =
+            matches!(error.kind(), ErrorKind::ExpectedFlowMappingSeparator | ErrorKind::ExpectedFlowSequenceSeparator);
+        let byte = error.marker().byte_offset().filter(|_| is_within)?;
+        let (message, help) = match self.text.get(byte..)?.chars().next()? {
+            ':' => (
+                "a second `:` stands here before the next comma".to_owned(),
+                "put a comma before the next key, or quotes around text that holds `: `",
+            ),
+            bracket @ ('[' | '{') => (format!("a `{bracket}` stands within a text here"), WITHIN_BRACKETS),
+            _ => return None,
+        };
+        Some((self.position(*error.marker()), message, help.to_owned()))
     }
 
     /// What was opened in an earlier line and is open still where the parser gave up: the parser complains of what it
@@ -468,6 +542,13 @@ impl<'a> Builder<'_, '_, '_, 'a> {
     /// The innermost bracket or quote that is open at a byte of the text, and where it stands. The parser itself says so
     /// of a text that ends there.
     fn opened(&self, byte: usize) -> Option<(char, Position)> {
+        let opening = self.opening(byte)?;
+        let open = self.text.get(opening..)?.chars().next()?;
+        Some((open, self.place_of(opening)))
+    }
+
+    /// The byte of the same.
+    fn opening(&self, byte: usize) -> Option<usize> {
         let before = self.text.get(..byte)?;
         let mut parser = Parser::new_from_str_with_options(before, parser_options());
         let error = loop {
@@ -477,8 +558,14 @@ impl<'a> Builder<'_, '_, '_, 'a> {
         };
         let unclosed =
             matches!(error.kind(), ErrorKind::UnclosedFlowCollection { .. } | ErrorKind::UnclosedQuotedScalar);
-        let open = before.get(error.marker().byte_offset()?..)?.chars().next()?;
-        unclosed.then(|| (open, self.position(*error.marker())))
+        error.marker().byte_offset().filter(|_| unclosed)
+    }
+
+    /// The place of a byte of the text.
+    fn place_of(&self, byte: usize) -> Position {
+        let before = self.text.get(..byte).unwrap_or_default();
+        let line = before.rsplit('\n').next().unwrap_or_default();
+        self.place(before.matches('\n').count(), line.chars().count())
     }
 
     /// A tab that indents the line where the parser gave up, or the one above.
@@ -560,6 +647,8 @@ fn entry_indent(line: &str) -> Option<usize> {
     (entry == "-" || entry.starts_with("- ")).then(|| line.len() - entry.len())
 }
 
+const WITHIN_BRACKETS: &str = "put quotes around text that, within brackets, holds one of `,[]{}`, `: ` or ` #`";
+
 /// The parser's complaint for someone who does not know its words, with the way out where one is likely.
 fn in_plain_words(error: &ScanError) -> (String, Option<String>) {
     let quotes =
@@ -592,7 +681,7 @@ fn in_plain_words(error: &ScanError) -> (String, Option<String>) {
             ("a bracket is closed that was not opened", "pair the brackets, or put quotes around the text")
         }
         ErrorKind::ExpectedFlowMappingSeparator | ErrorKind::ExpectedFlowSequenceSeparator => {
-            ("a comma or a closing bracket is missing before this", quotes)
+            ("a comma or a closing bracket is missing before this", WITHIN_BRACKETS)
         }
         ErrorKind::ExpectedBlockMappingKey | ErrorKind::SimpleKeyExpected | ErrorKind::InvalidSimpleKey => {
             ("a `key: value` is due here", "indent the line as its neighbours are and write `key: value`")

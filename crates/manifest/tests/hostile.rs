@@ -192,6 +192,8 @@ fn attacks() -> Vec<(&'static str, String)> {
                 "    d9: {}\n",
             ),
         ),
+        ("texts that comments cut", filled("triggers:\n", always("- a #b\n"), "")),
+        ("an open bracket over many signs", filled("triggers: [\n", always("  a, \"b #]\",\n"), "")),
         ("hidden characters everywhere", filled("triggers: [", always("a\u{200b}\u{202e}\u{430}b,"), "]\n")),
     ]
 }

@@ -236,10 +236,14 @@ impl Runner {
         &self.host
     }
 
-    /// What a call would run. Starts nothing and unpacks nothing.
+    /// What a call would run. Starts nothing, but unpacks a compiled-in program, so that what is told is there. Blocks.
     pub fn plan(&self, call: &Call) -> Result<Plan, RunError> {
         let elements = elements(call)?;
         let loan = lend(&self.host, call.entry())?;
+        if let Origin::Compiled(files) = &call.entry().origin {
+            let patience = Patience { within: UNPACKING, given_up: CancellationToken::new() };
+            cache::unpack(&self.host.cache_folder, files, &patience)?;
+        }
         let files = Files::of(&self.host, call.entry());
         let launch = launch(&self.host, call, elements, &loan, &files)?;
         let argv = std::iter::once(launch.program.display().to_string())

@@ -6,7 +6,7 @@ use std::path::PathBuf;
 
 use proptest::prelude::*;
 
-use super::{Client, ConnectError, ConnectRequest, Plan, Scope, Surroundings, apply, plan, plan_undo};
+use super::{Client, ConnectError, ConnectRequest, Plan, Scope, Server, Surroundings, apply, plan, plan_undo};
 
 pub(super) const PROGRAM: &str = if cfg!(windows) { "C:\\opt\\gatelatch" } else { "/opt/gatelatch" };
 
@@ -31,6 +31,7 @@ impl Bench {
         let request = ConnectRequest {
             client,
             scope,
+            kind: Server::Operator,
             server: "gatelatch".to_owned(),
             program: PathBuf::from(PROGRAM),
             catalogs: Vec::new(),

@@ -13,7 +13,7 @@ use super::judgement::{Judgement, Survey, distinct, texts};
 use super::place::{project_file, project_root};
 use super::sheet::{Settled, Sheet};
 use super::syntax::{Syntax, path};
-use super::{CONFIRMED, ConnectError, ConnectRequest, Connection, PLAIN, PLAIN_NAME, Scope, Surroundings};
+use super::{ConnectError, ConnectRequest, Connection, PLAIN_NAME, Scope, Surroundings};
 
 const START_NOTE: &str = "Claude Code asks once before it starts a server that a project's file names";
 const OWN_FILE_NOTE: &str = "Claude Code writes its own `.claude.json` while it runs: close it first";
@@ -31,10 +31,20 @@ pub(super) fn connection(request: &ConnectRequest, surroundings: &Surroundings) 
         value: json!({ "type": "stdio", "command": command, "args": arguments }),
     };
     let rule = |list: &str, tool: &str| Want::Listed { at: path(&["permissions", list]), text: name(request, tool) };
-    let rules = CONFIRMED.iter().map(|tool| rule("ask", tool)).chain(PLAIN.iter().map(|tool| rule("allow", tool)));
+    let rules = request
+        .kind
+        .confirmed()
+        .iter()
+        .map(|tool| rule("ask", tool))
+        .chain(request.kind.plain().iter().map(|tool| rule("allow", tool)));
     let sheet = |named, wants| Sheet::plain(Syntax::Jsonc, named, request, surroundings, wants);
+    let rules: Vec<Want> = rules.collect();
+    let mut sheets = vec![sheet(servers, vec![server])?];
+    if !rules.is_empty() {
+        sheets.push(sheet(settings, rules)?);
+    }
     Ok(Connection {
-        sheets: vec![sheet(servers, vec![server])?, sheet(settings, rules.collect())?],
+        sheets,
         notes: match request.scope {
             Scope::Global => vec![OWN_FILE_NOTE.to_owned()],
             Scope::Project => vec![START_NOTE.to_owned()],
@@ -68,7 +78,7 @@ pub(super) fn judge(request: &ConnectRequest, surroundings: &Surroundings, settl
 fn weigh(request: &ConnectRequest, file: &Path, value: &Value, judgement: &mut Judgement) {
     let whole = [format!("mcp__{}", request.server), format!("mcp__{}__*", request.server)];
     let file = file.display();
-    for tool in CONFIRMED.iter().chain(&PLAIN) {
+    for tool in request.kind.confirmed().iter().chain(request.kind.plain()) {
         let tool = name(request, tool);
         if let Some(rule) = texts(value, &["permissions", "deny"]).into_iter().find(|r| *r == tool || is_in(&whole, r))
         {

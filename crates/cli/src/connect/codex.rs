@@ -13,7 +13,7 @@ use super::judgement::{Judgement, Survey};
 use super::place::{Target, project_file};
 use super::sheet::{Form, Settled, Sheet};
 use super::syntax::{Syntax, path};
-use super::{CONFIRMED, ConnectError, ConnectRequest, Connection, PLAIN, PLAIN_NAME, Scope, Surroundings, write};
+use super::{ConnectError, ConnectRequest, Connection, PLAIN_NAME, Scope, Surroundings, write};
 
 /// Longer than the 120 s that a call may take by default.
 const TIMEOUT_S: u64 = 150;
@@ -40,15 +40,15 @@ pub(super) fn connection(request: &ConnectRequest, surroundings: &Surroundings) 
         at: path(&entry),
         value: json!({ "command": command, "args": arguments, "tool_timeout_sec": TIMEOUT_S }),
     }];
-    wants.extend(CONFIRMED.iter().map(|tool| mode(tool, "prompt", When::Always)));
+    wants.extend(request.kind.confirmed().iter().map(|tool| mode(tool, "prompt", When::Always)));
     // Somebody who said what holds for the whole server is not to be asked less.
     if !has_default(&target, &entry)? {
-        wants.extend(PLAIN.iter().map(|tool| mode(tool, "approve", When::Unset)));
+        wants.extend(request.kind.plain().iter().map(|tool| mode(tool, "approve", When::Unset)));
     }
     let project = (request.scope == Scope::Project).then(|| TRUST_NOTE.to_owned());
     Ok(Connection {
         sheets: vec![Sheet { target, form: Form::Plain { syntax: Syntax::Toml, wants } }],
-        notes: project.into_iter().chain([ACCESS_NOTE.to_owned()]).collect(),
+        notes: project.into_iter().chain(request.kind.of_the_question(ACCESS_NOTE)).collect(),
         ..Connection::default()
     })
 }
@@ -58,15 +58,14 @@ pub(super) fn judge(request: &ConnectRequest, surroundings: &Surroundings, settl
     let project = project_file(&surroundings.working_folder, ".codex/config.toml");
     for file in survey.files(own_file(surroundings).into_iter().chain([project.clone()]), 0) {
         let Some(value) = survey.read(&file, Syntax::Toml) else { continue };
-        weigh_policy("", &value, &file, &mut survey.judgement);
-        for (name, profile) in value.get("profiles").and_then(Value::as_object).into_iter().flatten() {
-            weigh_policy(&format!("profiles.{name}."), profile, &file, &mut survey.judgement);
+        if !request.kind.confirmed().is_empty() {
+            weigh_policies(&value, &file, &mut survey.judgement);
         }
         let Some(entry) = value.pointer(&format!("/mcp_servers/{}", request.server)) else { continue };
         if file == project && request.scope == Scope::Global {
-            weigh_entry(entry, &file, &mut survey.judgement);
+            weigh_entry(request, entry, &file, &mut survey.judgement);
         }
-        for tool in CONFIRMED.iter().chain(&PLAIN) {
+        for tool in request.kind.confirmed().iter().chain(request.kind.plain()) {
             let names = |list: &str| entry.get(list).and_then(Value::as_array).map(|list| list.contains(&json!(tool)));
             if names("disabled_tools") == Some(true) || names("enabled_tools") == Some(false) {
                 survey.judgement.note(format!("`{tool}` is hidden from the model by {}", file.display()));
@@ -74,6 +73,14 @@ pub(super) fn judge(request: &ConnectRequest, surroundings: &Surroundings, settl
         }
     }
     survey.judgement
+}
+
+/// What the file says of all questions, in general and in each profile.
+fn weigh_policies(value: &Value, file: &Path, judgement: &mut Judgement) {
+    weigh_policy("", value, file, judgement);
+    for (name, profile) in value.get("profiles").and_then(Value::as_object).into_iter().flatten() {
+        weigh_policy(&format!("profiles.{name}."), profile, file, judgement);
+    }
 }
 
 fn weigh_policy(prefix: &str, value: &Value, file: &Path, judgement: &mut Judgement) {
@@ -92,9 +99,9 @@ fn weigh_policy(prefix: &str, value: &Value, file: &Path, judgement: &mut Judgem
 }
 
 /// What a project says about a server that the user's file connects.
-fn weigh_entry(entry: &Value, file: &Path, judgement: &mut Judgement) {
+fn weigh_entry(request: &ConnectRequest, entry: &Value, file: &Path, judgement: &mut Judgement) {
     let file = file.display();
-    for tool in CONFIRMED {
+    for tool in request.kind.confirmed() {
         let mode = entry.pointer(&format!("/tools/{tool}/approval_mode")).and_then(Value::as_str);
         if let Some(mode) = mode.filter(|mode| *mode != "prompt") {
             judgement.warn(format!("`{tool}` may run without a question: its `approval_mode` is `{mode}` in {file}"));

@@ -13,7 +13,7 @@ use super::judgement::{Judgement, Survey, distinct, texts};
 use super::place::project_file;
 use super::sheet::{Settled, Sheet};
 use super::syntax::{Syntax, path};
-use super::{CONFIRMED, ConnectError, ConnectRequest, Connection, PLAIN_NAME, Scope, Surroundings};
+use super::{ConnectError, ConnectRequest, Connection, PLAIN_NAME, Scope, Surroundings};
 
 const MODE_NOTE: &str = "Cursor has no rule to ask for one tool: leave its run mode on asking, and keep the confirmed tools \
                          off its allow lists; set GATELATCH_DENY_IRREVERSIBLE=1 where it runs by itself";
@@ -32,7 +32,7 @@ pub(super) fn connection(request: &ConnectRequest, surroundings: &Surroundings) 
     };
     Ok(Connection {
         sheets: vec![Sheet::plain(Syntax::Jsonc, named, request, surroundings, vec![server])?],
-        notes: vec![MODE_NOTE.to_owned()],
+        notes: request.kind.of_the_question(MODE_NOTE).into_iter().collect(),
         ..Connection::default()
     })
 }
@@ -60,7 +60,7 @@ pub(super) fn judge(request: &ConnectRequest, surroundings: &Surroundings, settl
 }
 
 fn weigh(request: &ConnectRequest, pattern: &str, rule: &str, file: &Path, judgement: &mut Judgement) {
-    for tool in CONFIRMED {
+    for tool in request.kind.confirmed() {
         if matches(pattern, &format!("{}:{tool}", request.server)) {
             judgement.warn(format!("`{tool}` may run without a question: `{rule}` in {}", file.display()));
         }

@@ -13,7 +13,7 @@ use super::judgement::{Judgement, Survey, texts};
 use super::place::{Target, project_file};
 use super::sheet::{Form, Settled, Sheet};
 use super::syntax::{Syntax, path};
-use super::{CONFIRMED, ConnectError, ConnectRequest, Connection, PLAIN, Scope, Surroundings, write};
+use super::{ConnectError, ConnectRequest, Connection, Scope, Surroundings, write};
 
 /// Longer names are cut by Gemini CLI, and its rules would then name no tool.
 const MOST_CHARACTERS: usize = 39;
@@ -35,11 +35,14 @@ pub(super) fn connection(request: &ConnectRequest, surroundings: &Surroundings) 
     };
     let target = Target::find(named, request, surroundings)?;
     let entry = ["mcpServers", &request.server];
-    let mut wants = vec![
-        Want::Server { at: path(&entry), value: json!({ "command": command, "args": arguments }) },
-        Want::Set { at: path(&[entry[0], entry[1], "trust"]), value: json!(false), when: When::Otherwise },
-    ];
-    for (list, tools) in [("confirmationRequired", &CONFIRMED[..]), ("allowed", &PLAIN[..])] {
+    let mut wants = vec![Want::Server { at: path(&entry), value: json!({ "command": command, "args": arguments }) }];
+    if !request.kind.confirmed().is_empty() {
+        // Of a trusted server nothing is asked.
+        let at = path(&[entry[0], entry[1], "trust"]);
+        wants.push(Want::Set { at, value: json!(false), when: When::Otherwise });
+    }
+    let lists = [("confirmationRequired", request.kind.confirmed()), ("allowed", request.kind.plain())];
+    for (list, tools) in lists.into_iter().filter(|(_, tools)| !tools.is_empty()) {
         let at = path(&["tools", list]);
         let inherited = inherited(list, &target, request, surroundings);
         let texts = inherited.into_iter().chain(tools.iter().map(|tool| name(request, tool)));
@@ -47,7 +50,7 @@ pub(super) fn connection(request: &ConnectRequest, surroundings: &Surroundings) 
     }
     Ok(Connection {
         sheets: vec![Sheet { target, form: Form::Plain { syntax: Syntax::Jsonc, wants } }],
-        notes: vec![ALWAYS_NOTE.to_owned()],
+        notes: request.kind.of_the_question(ALWAYS_NOTE).into_iter().collect(),
         ..Connection::default()
     })
 }
@@ -72,17 +75,18 @@ pub(super) fn judge(request: &ConnectRequest, surroundings: &Surroundings, settl
 
 fn weigh(request: &ConnectRequest, value: &Value, file: &Path, outranks: bool, judgement: &mut Judgement) {
     let (server, file) = (&request.server, file.display());
-    if outranks && value.pointer(&format!("/mcpServers/{server}/trust")) == Some(&json!(true)) {
+    let trusts = || value.pointer(&format!("/mcpServers/{server}/trust")) == Some(&json!(true));
+    if outranks && !request.kind.confirmed().is_empty() && trusts() {
         judgement.warn(format!("every tool runs without a question: {file} trusts the server `{server}`"));
     }
     let required = value.pointer("/tools/confirmationRequired").is_some();
     let asked = texts(value, &["tools", "confirmationRequired"]);
-    for tool in CONFIRMED.iter().map(|tool| name(request, tool)) {
+    for tool in request.kind.confirmed().iter().map(|tool| name(request, tool)) {
         if outranks && required && !asked.contains(&tool.as_str()) {
             judgement.warn(format!("`tools.confirmationRequired` in {file} replaces yours and lacks `{tool}`"));
         }
     }
-    for tool in CONFIRMED.iter().chain(&PLAIN).map(|tool| name(request, tool)) {
+    for tool in request.kind.confirmed().iter().chain(request.kind.plain()).map(|tool| name(request, tool)) {
         if texts(value, &["tools", "exclude"]).contains(&tool.as_str()) {
             judgement.note(format!("`{tool}` is hidden from the model by `tools.exclude` in {file}"));
         }
@@ -104,7 +108,7 @@ fn weigh_policy(request: &ConnectRequest, value: &Value, file: &Path, judgement:
         if !allows || priority < PRIORITY {
             continue;
         }
-        for tool in CONFIRMED {
+        for tool in request.kind.confirmed() {
             if concerns(request, rule, tool) {
                 let why = format!("a rule with priority {priority} in {}", file.display());
                 judgement.warn(format!("`{}` runs without a question: {why}", name(request, tool)));

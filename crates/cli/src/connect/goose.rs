@@ -10,7 +10,7 @@ use serde_json::Value;
 
 use super::judgement::Judgement;
 use super::place::resolved;
-use super::{ByHand, CONFIRMED, ConnectError, ConnectRequest, Connection, PLAIN, Scope, Surroundings, write};
+use super::{ByHand, ConnectError, ConnectRequest, Connection, Scope, Server, Surroundings, write};
 
 /// Longer than the 120 s that a call may take by default.
 const TIMEOUT_S: u64 = 150;
@@ -27,11 +27,12 @@ pub(super) fn connection(request: &ConnectRequest, surroundings: &Surroundings) 
     request.check_name(rule, |name| !name.chars().any(|c| c.is_ascii_uppercase()))?;
     let (command, arguments) = request.command(&[])?;
     let files = Files::find(request, surroundings)?;
+    let has_questions = !request.kind.confirmed().is_empty();
     let mut connection = Connection { adds_server: files.entry(request).is_none(), ..Connection::default() };
     if !files.runs(request, &command, &arguments) {
         connection.by_hand.push(ByHand { path: files.config.clone(), text: extension(request, &command, &arguments) });
     }
-    if !files.asks_in_its_mode() {
+    if has_questions && !files.asks_in_its_mode() {
         connection.by_hand.push(ByHand { path: files.config.clone(), text: "GOOSE_MODE: smart_approve\n".to_owned() });
     }
     if !files.asks(request) {
@@ -51,7 +52,7 @@ pub(super) fn connection(request: &ConnectRequest, surroundings: &Surroundings) 
     if request.scope == Scope::Project {
         connection.notes.push(SCOPE_NOTE.to_owned());
     }
-    connection.notes.push(MODE_NOTE.to_owned());
+    connection.notes.extend(request.kind.of_the_question(MODE_NOTE));
     Ok(connection)
 }
 
@@ -59,7 +60,7 @@ pub(super) fn judge(request: &ConnectRequest, surroundings: &Surroundings) -> Ju
     let mut judgement = Judgement::default();
     let Ok(files) = Files::find(request, surroundings) else { return judgement };
     for (list, tool) in files.lists(request) {
-        let confirmed = CONFIRMED.iter().any(|name| tool == format!("{}__{name}", request.server));
+        let confirmed = request.kind.confirmed().iter().any(|name| tool == format!("{}__{name}", request.server));
         match list {
             "always_allow" if confirmed => {
                 judgement.warn(format!(
@@ -70,6 +71,9 @@ pub(super) fn judge(request: &ConnectRequest, surroundings: &Surroundings) -> Ju
             "never_allow" => judgement.note(format!("`{tool}` is refused by {}", files.permission.display())),
             _ => {}
         }
+    }
+    if request.kind.confirmed().is_empty() {
+        return judgement;
     }
     if !files.asks_in_its_mode() {
         let file = files.config.display();
@@ -126,7 +130,7 @@ impl Files {
 
     /// Whether each confirmed tool asks or is refused, and nothing allows it.
     fn asks(&self, request: &ConnectRequest) -> bool {
-        CONFIRMED.iter().all(|tool| {
+        request.kind.confirmed().iter().all(|tool| {
             let tool = format!("{}__{tool}", request.server);
             let mut lists = self.lists(request).filter(|(_, name)| *name == tool).map(|(list, _)| list).peekable();
             lists.peek().is_some() && !lists.any(|list| list == "always_allow")
@@ -149,6 +153,10 @@ fn extension(request: &ConnectRequest, command: &str, arguments: &[String]) -> S
     // A JSON text is a YAML text too, whatever stands in it.
     let quoted = |text: &str| Value::from(text).to_string();
     let name = &request.server;
+    let description = match request.kind {
+        Server::Operator => "The tools, agents and skills of this machine's catalog",
+        Server::Chat { .. } => "The curated tools of this machine's chat server",
+    };
     let arguments: String = arguments.iter().map(|argument| format!("      - {}\n", quoted(argument))).collect();
     format!(
         "\
@@ -157,7 +165,7 @@ extensions:
     enabled: true
     type: stdio
     name: {name}
-    description: The tools, agents and skills of this machine's catalog
+    description: {description}
     cmd: {}
     args:
 {arguments}    envs: {{}}
@@ -172,7 +180,11 @@ fn permission(request: &ConnectRequest) -> String {
     let list =
         |tools: &[&str]| -> String { tools.iter().map(|tool| format!("    - {}__{tool}\n", request.server)).collect() };
     // goose reads no file that lacks one of the three lists.
-    format!("user:\n  always_allow:\n{}  ask_before:\n{}  never_allow: []\n", list(&PLAIN), list(&CONFIRMED))
+    format!(
+        "user:\n  always_allow:\n{}  ask_before:\n{}  never_allow: []\n",
+        list(request.kind.plain()),
+        list(request.kind.confirmed())
+    )
 }
 
 fn read(path: &Path) -> Result<Value, ConnectError> {

@@ -15,7 +15,7 @@ use super::judgement::Judgement;
 use super::page::Page;
 use super::place::Target;
 use super::sheet::{Form, Settled, Sheet};
-use super::{ConnectError, ConnectRequest, Connection, Surroundings};
+use super::{ConnectError, ConnectRequest, Connection, Server, Surroundings};
 
 /// Longer than the 120 s that a call may take by default, since opencode gives up on a request after this long.
 const TIMEOUT_MS: u64 = 150_000;
@@ -36,19 +36,30 @@ pub(super) fn connection(request: &ConnectRequest, surroundings: &Surroundings) 
     let command: Vec<String> = std::iter::once(program).chain(arguments).collect();
     let value = json!({ "type": "local", "command": command, "enabled": true, "timeout": TIMEOUT_MS });
     let target = Target::find(place::named(request, surroundings)?, request, surroundings)?;
-    let page = Page { path: place::instructions_path(&target, request), text: instructions(&request.server) };
-    let wanted = Wanted::new(&request.server, value, place::instructions_entry(&page, request)?);
+    let page = match request.kind {
+        Server::Operator => {
+            Some(Page { path: place::instructions_path(&target, request), text: instructions(&request.server) })
+        }
+        // It says itself what a model should know.
+        Server::Chat { .. } => None,
+    };
+    let entry = page.as_ref().map(|page| place::instructions_entry(page, request)).transpose()?;
+    let notes = [ALWAYS_NOTE, AUTO_NOTE].into_iter().filter_map(|note| request.kind.of_the_question(note));
     Ok(Connection {
-        sheets: vec![Sheet { target, form: Form::Opencode(wanted) }],
-        page: Some(page),
-        notes: vec![ALWAYS_NOTE.to_owned(), AUTO_NOTE.to_owned()],
+        sheets: vec![Sheet { target, form: Form::Opencode(Wanted::new(&request.server, value, entry)) }],
+        page,
+        notes: notes.collect(),
         ..Connection::default()
     })
 }
 
 pub(super) fn judge(request: &ConnectRequest, surroundings: &Surroundings, settled: &[Settled]) -> Judgement {
-    let Some(settled) = settled.first() else { return Judgement::default() };
-    rules::judge(&place::landscape(surroundings, &settled.target, &settled.text), &request.server)
+    match (&request.kind, settled.first()) {
+        (Server::Operator, Some(settled)) => {
+            rules::judge(&place::landscape(surroundings, &settled.target, &settled.text), &request.server)
+        }
+        (Server::Operator | Server::Chat { .. }, _) => Judgement::default(),
+    }
 }
 
 /// The text of the instructions file: what a model should know about these tools that their descriptions do not say.

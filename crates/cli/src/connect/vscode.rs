@@ -13,7 +13,7 @@ use super::judgement::{Judgement, Survey};
 use super::place::project_file;
 use super::sheet::{Settled, Sheet};
 use super::syntax::{Syntax, path};
-use super::{CONFIRMED, ConnectError, ConnectRequest, Connection, PLAIN_NAME, Scope, Surroundings};
+use super::{ConnectError, ConnectRequest, Connection, PLAIN_NAME, Scope, Surroundings};
 
 /// The setting that keeps a tool from being approved for longer than one call.
 const ELIGIBLE: &str = "chat.tools.eligibleForAutoApproval";
@@ -35,14 +35,15 @@ pub(super) fn connection(request: &ConnectRequest, surroundings: &Surroundings) 
         at: path(&["servers", &request.server]),
         value: json!({ "type": "stdio", "command": command, "args": arguments }),
     };
-    let asks =
-        CONFIRMED.iter().map(|tool| Want::Set { at: path(&[ELIGIBLE, tool]), value: json!(false), when: When::Always });
+    let never = |tool| Want::Set { at: path(&[ELIGIBLE, tool]), value: json!(false), when: When::Always };
+    let asks: Vec<Want> = request.kind.confirmed().iter().map(|tool| never(tool)).collect();
     let sheet = |named, wants| Sheet::plain(Syntax::Jsonc, named, request, surroundings, wants);
-    Ok(Connection {
-        sheets: vec![sheet(servers, vec![server])?, sheet(settings, asks.collect())?],
-        notes: vec![LEVEL_NOTE.to_owned(), NAME_NOTE.to_owned()],
-        ..Connection::default()
-    })
+    let mut sheets = vec![sheet(servers, vec![server])?];
+    if !asks.is_empty() {
+        sheets.push(sheet(settings, asks)?);
+    }
+    let notes = [LEVEL_NOTE, NAME_NOTE].into_iter().filter_map(|note| request.kind.of_the_question(note));
+    Ok(Connection { sheets, notes: notes.collect(), ..Connection::default() })
 }
 
 pub(super) fn judge(request: &ConnectRequest, surroundings: &Surroundings, settled: &[Settled]) -> Judgement {
@@ -52,7 +53,7 @@ pub(super) fn judge(request: &ConnectRequest, surroundings: &Surroundings, settl
     for file in survey.files(own.into_iter().chain([workspace.clone()]), 1) {
         let Some(value) = survey.read(&file, Syntax::Jsonc) else { continue };
         let outranks = file == workspace && request.scope == Scope::Global;
-        for tool in CONFIRMED {
+        for tool in request.kind.confirmed() {
             if outranks && value.get(ELIGIBLE).and_then(|tools| tools.get(tool)) == Some(&json!(true)) {
                 survey
                     .judgement
@@ -60,7 +61,8 @@ pub(super) fn judge(request: &ConnectRequest, surroundings: &Surroundings, settl
             }
         }
         let level = value.get("chat.permissions.default").and_then(Value::as_str);
-        if let Some(level) = level.filter(|level| ["autoApprove", "autopilot"].contains(level)) {
+        let level = level.filter(|level| ["autoApprove", "autopilot"].contains(level));
+        if let Some(level) = level.filter(|_| !request.kind.confirmed().is_empty()) {
             let why = format!("`\"chat.permissions.default\": \"{level}\"` in {}", file.display());
             survey.judgement.warn(format!("every tool runs without a question: {why}"));
         }
@@ -69,7 +71,8 @@ pub(super) fn judge(request: &ConnectRequest, surroundings: &Surroundings, settl
         let value = settled.value(Syntax::Jsonc);
         value.get("servers")?.get(&request.server).cloned()
     });
-    if entry.is_some_and(|entry| entry.get("sandboxEnabled") == Some(&json!(true))) {
+    let in_sandbox = entry.is_some_and(|entry| entry.get("sandboxEnabled") == Some(&json!(true)));
+    if in_sandbox && !request.kind.confirmed().is_empty() {
         let key = format!("servers.{}.sandboxEnabled", request.server);
         survey.judgement.warn(format!("VS Code asks for no tool of a server in its sandbox: take out `{key}`"));
     }

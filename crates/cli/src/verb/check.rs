@@ -17,7 +17,7 @@ use serde_json::{Value, json};
 
 use crate::exit::Code;
 use crate::options::Place;
-use crate::settings::{self, Environment, Settings};
+use crate::settings::{Environment, Settings};
 use crate::surface::Declared;
 use crate::verb::{broken, load_catalog, print, print_advice, print_json, say, working_folder};
 
@@ -36,7 +36,6 @@ pub(crate) fn check(place: &Place, environment: &Environment, fix: bool, as_json
         say("note: the catalog that ships is compiled in, so that there is nothing to mend; name one with --catalog");
     }
     let Loaded { catalog, mut findings } = load_catalog(&settings);
-    settings::refuse_unknown_variables(environment, &catalog)?;
     let mendable = findings.iter().filter(|finding| finding.fix.is_some()).count();
     let published = Published::find(&settings, &folder, &catalog, &mut findings)?;
     let undeclared = declaration::undeclared(&catalog);
@@ -156,8 +155,10 @@ impl Published {
         let Some(declared) = Declared::find(None, settings, folder)? else { return Ok(None) };
         let linked = declared.link(catalog, &broken(findings));
         let is_locked = declared.lock_path().is_none_or(|lock| lock.is_file());
+        let drift = declared.drift();
         findings.extend(declared.findings);
         findings.extend(linked.findings);
+        findings.extend(drift);
         let Linked { tools, left_out, .. } = linked;
         Ok(Some(Published { file: declared.file, tools: tools.len(), left_out, is_locked }))
     }

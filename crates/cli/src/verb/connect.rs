@@ -1,11 +1,14 @@
 //! `gatelatch connect CLIENT`: shows, writes or takes back a client's configuration.
 
+use std::path::Path;
+
 use anyhow::Context;
 
-use crate::connect::{self, Client, ConnectError, ConnectRequest, Plan, Scope, Surroundings};
+use crate::connect::{self, Client, ConnectError, ConnectRequest, Plan, Scope, Server, Surroundings};
 use crate::exit::{Code, UsageError};
 use crate::options::{self, ConnectOptions, Place};
 use crate::settings::{Environment, Settings};
+use crate::surface::Declared;
 use crate::verb::{absolute, print, say, state_folder, working_folder};
 
 /// One client's configuration.
@@ -25,6 +28,7 @@ pub(crate) fn run(place: &Place, environment: &Environment, client: &options::Cl
 fn plan(place: &Place, environment: &Environment, client: Client, options: &ConnectOptions) -> anyhow::Result<Plan> {
     let folder = working_folder()?;
     let settings = Settings::read(place, environment, &folder)?;
+    let kind = if options.chat { chat(options, &settings, &folder)? } else { Server::Operator };
     let request = ConnectRequest {
         client,
         scope: match &options.file {
@@ -32,7 +36,8 @@ fn plan(place: &Place, environment: &Environment, client: Client, options: &Conn
             None if options.global => Scope::Global,
             None => Scope::Project,
         },
-        server: options.name.clone(),
+        server: options.name.clone().unwrap_or_else(|| kind.own_name().to_owned()),
+        kind,
         program: std::env::current_exe().context("cannot find the gatelatch program itself")?,
         catalogs: settings.catalogs.iter().map(|catalog| absolute(&folder, catalog)).collect(),
     };
@@ -46,6 +51,17 @@ fn plan(place: &Place, environment: &Environment, client: Client, options: &Conn
     plan.map_err(with_help)
 }
 
+/// The chat server with the declaration that it is to serve. One that is not there or has errors would have the client
+/// start a server that ends at once.
+fn chat(options: &ConnectOptions, settings: &Settings, folder: &Path) -> Result<Server, UsageError> {
+    let named = options.surface.as_deref();
+    if !options.undo {
+        Declared::require(named, settings, folder)?.manifest()?;
+    }
+    let surface = named.or(settings.chat_surface.as_deref());
+    Ok(Server::Chat { surface: surface.map(|surface| absolute(folder, surface)) })
+}
+
 fn write(client: Client, options: &ConnectOptions, plan: &Plan) -> anyhow::Result<Code> {
     connect::apply(plan).map_err(with_help)?;
     let title = client.title();
@@ -55,7 +71,8 @@ fn write(client: Client, options: &ConnectOptions, plan: &Plan) -> anyhow::Resul
         return Err(UsageError { message, help: Some(help) }.into());
     }
     if options.write && !plan.is_empty() {
-        say(&format!("written; restart {title}, and take it back with --undo"));
+        let chat = if options.chat { "--chat " } else { "" };
+        say(&format!("written; restart {title}, and take it back with {chat}--undo"));
     }
     Ok(Code::Done)
 }

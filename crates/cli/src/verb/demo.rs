@@ -7,7 +7,7 @@
 mod stage;
 
 use std::ffi::OsString;
-use std::io::{BufRead, IsTerminal, Write};
+use std::io::IsTerminal;
 use std::path::Path;
 use std::time::Duration;
 
@@ -21,7 +21,7 @@ use tokio_util::sync::CancellationToken;
 use self::stage::{Called, Stage};
 use crate::exit::Code;
 use crate::settings::Environment;
-use crate::verb::serving::stop_on_signal;
+use crate::verb::{agrees, serving::stop_on_signal};
 
 /// A workbook of three orders.
 const WORKBOOK: &[u8] = include_bytes!("demo/orders.xlsx");
@@ -205,21 +205,13 @@ impl Play<'_> {
         }
         let text = |key: &str| message[key].as_str().unwrap_or_default().to_owned();
         let question = format!(
-            "   outbox send-message\n     to: {}\n     subject: {}\n     body: {}\n   Send it? [y/N]: ",
+            "   outbox send-message\n     to: {}\n     subject: {}\n     body: {}\n   Send it?",
             text("to"),
             text("subject"),
             text("body")
         );
-        let answer = tokio::task::spawn_blocking(move || {
-            let mut error = std::io::stderr();
-            let _ = error.write_all(question.as_bytes());
-            let _ = error.flush();
-            let mut line = String::new();
-            std::io::stdin().lock().read_line(&mut line).map(|_| line)
-        });
-        let line = answer.await.context("cannot ask")?.context("cannot read the answer")?;
-        // Only what was typed counts: an empty line is no yes to something that cannot be undone.
-        let yes = matches!(line.trim().to_lowercase().as_str(), "y" | "yes");
+        let answer = tokio::task::spawn_blocking(move || agrees(&question));
+        let yes = answer.await.context("cannot ask")?.context("cannot read the answer")?;
         self.stage.aside(if yes { "the human says yes" } else { "the human says no" })?;
         Ok(yes)
     }

@@ -21,12 +21,13 @@ use gatelatch_spawn::child::{Ending, Launch, Listeners, run};
 use serde_json::{Value, json};
 use tokio_util::sync::CancellationToken;
 
-use crate::connect::{self, Change, Client, ConnectError, ConnectRequest, Plan, Scope, Surroundings};
+use crate::connect::{self, Change, Client, ConnectError, ConnectRequest, Plan, Scope, Server, Surroundings};
 use crate::exit::Code;
 use crate::options::Place;
 use crate::settings::{self, Environment, Settings};
+use crate::surface::Declared;
 use crate::verb::{
-    absolute, cache_folder, load_catalog, print, print_advice, print_json, state_folder, working_folder,
+    absolute, broken, cache_folder, load_catalog, print, print_advice, print_json, state_folder, working_folder,
 };
 
 /// How long a program may take to tell its version.
@@ -50,12 +51,12 @@ pub(crate) fn doctor(place: &Place, environment: &Environment, as_json: bool) ->
         let loaded = load_catalog(settings);
         look_at_variables(environment, &loaded.catalog, &mut report);
         look_at_catalogs(settings, &loaded, &mut report);
+        look_at_surface(settings, &folder, &loaded, &mut report);
         look_at_programs(&host, &loaded.catalog, &mut report)?;
         look_at_secrets(environment, &loaded.catalog, &mut report);
     }
     look_at_cache(&host.cache_folder, &mut report);
-    let catalogs = settings.map(|settings| settings.catalogs).unwrap_or_default();
-    look_at_clients(&host, environment, &catalogs, &mut report)?;
+    look_at_clients(&host, environment, settings.as_ref(), &mut report)?;
     report.ok("version", format!("gatelatch {} at {}", env!("CARGO_PKG_VERSION"), host.own_program.display()));
     report.print(as_json)
 }
@@ -218,6 +219,33 @@ fn look_at_catalogs(settings: &Settings, loaded: &Loaded, report: &mut Report) {
         let asks = counted(undeclared, "action asks", "actions ask");
         let what = format!("{asks} a human only because no effect is declared");
         report.warn("manifests", what, "add `effect:` where `gatelatch check` says");
+    }
+}
+
+/// The declaration that `gatelatch chat` would serve from here, where there is one.
+fn look_at_surface(settings: &Settings, folder: &Path, loaded: &Loaded, report: &mut Report) {
+    const SEE: &str = "see `gatelatch check`";
+    let declared = match Declared::find(None, settings, folder) {
+        Ok(Some(declared)) => declared,
+        Ok(None) => return,
+        Err(error) => {
+            return report.fail("chat surface", one_line(&error.message), error.help.unwrap_or_else(|| SEE.to_owned()));
+        }
+    };
+    let linked = declared.link(&loaded.catalog, &broken(&loaded.findings));
+    let drift = declared.drift();
+    let found = || declared.findings.iter().chain(&linked.findings).chain(&drift);
+    let count = |severity| found().filter(|finding| finding.severity == severity).count();
+    let (errors, warnings) = (count(Severity::Error), count(Severity::Warning));
+    let file = &declared.file;
+    // A contract that moved is what its author has to know first.
+    let moved = drift.as_ref().map(|drift| format!("; {}", drift.message)).unwrap_or_default();
+    if errors > 0 {
+        report.fail("chat surface", format!("{file}: {}{moved}", counted(errors, "error", "errors")), SEE);
+    } else if warnings > 0 {
+        report.warn("chat surface", format!("{file}: {}{moved}", counted(warnings, "warning", "warnings")), SEE);
+    } else {
+        report.ok("chat surface", format!("{file}: {}", counted(linked.tools.len(), "tool", "tools")));
     }
 }
 
@@ -411,10 +439,13 @@ fn fault(metadata: &std::fs::Metadata) -> Option<&'static str> {
 fn look_at_clients(
     host: &Host,
     environment: &Environment,
-    catalogs: &[PathBuf],
+    settings: Option<&Settings>,
     report: &mut Report,
 ) -> anyhow::Result<()> {
     let folder = &host.working_folder;
+    let catalogs: &[PathBuf] = settings.map(|settings| settings.catalogs.as_slice()).unwrap_or_default();
+    let surface = settings.and_then(|settings| settings.chat_surface.as_ref()).map(|named| absolute(folder, named));
+    let chat = Server::Chat { surface };
     let surroundings = Surroundings {
         environment: environment.variables.clone(),
         state_folder: state_folder(environment, folder),
@@ -422,11 +453,12 @@ fn look_at_clients(
     };
     let mut absent = Vec::new();
     for client in Client::ALL {
-        let plan = |scope| {
+        let plan = |kind: &Server, scope| {
             let request = ConnectRequest {
                 client,
                 scope,
-                server: "gatelatch".to_owned(),
+                kind: kind.clone(),
+                server: kind.own_name().to_owned(),
                 program: host.own_program.clone(),
                 catalogs: catalogs.iter().map(|catalog| absolute(folder, catalog)).collect(),
             };
@@ -435,7 +467,12 @@ fn look_at_clients(
         let mut own = Report::default();
         let mut connected = false;
         for (scope, flag) in [(Scope::Project, ""), (Scope::Global, " --global")] {
-            connected |= look_at_plan(client, plan(scope), flag, &mut own);
+            connected |=
+                look_at_plan(client, &Server::Operator, plan(&Server::Operator, scope.clone()), flag, &mut own);
+            // What cannot be read has been told.
+            if let Ok(plan) = plan(&chat, scope) {
+                connected |= look_at_plan(client, &chat, Ok(plan), flag, &mut own);
+            }
         }
         own.without_contradiction();
         // What is wrong with a client has been told, whether it is connected or not.
@@ -466,7 +503,13 @@ fn look_at_client(host: &Host, client: Client, path: &Path, is_told: bool, repor
 }
 
 /// Tells of one configuration of a client; whether Gatelatch is in it.
-fn look_at_plan(client: Client, plan: Result<Plan, ConnectError>, flag: &str, report: &mut Report) -> bool {
+fn look_at_plan(
+    client: Client,
+    kind: &Server,
+    plan: Result<Plan, ConnectError>,
+    flag: &str,
+    report: &mut Report,
+) -> bool {
     let title = client.title();
     let plan = match plan {
         Ok(plan) => plan,
@@ -492,7 +535,11 @@ fn look_at_plan(client: Client, plan: Result<Plan, ConnectError>, flag: &str, re
     if plan.adds_server || elsewhere {
         return false;
     }
-    let mend = format!("gatelatch connect {}{flag} --write, then restart {title}", client.as_str());
+    let (chat, started) = match kind {
+        Server::Operator => ("", "this gatelatch and asks before the confirmed tools"),
+        Server::Chat { .. } => (" --chat", "this gatelatch's chat server"),
+    };
+    let mend = format!("gatelatch connect {}{flag}{chat} --write, then restart {title}", client.as_str());
     let before = report.findings.len();
     for file in &plan.files {
         let place = file.named.display().to_string();
@@ -500,14 +547,14 @@ fn look_at_plan(client: Client, plan: Result<Plan, ConnectError>, flag: &str, re
     }
     for piece in &plan.by_hand {
         let what = format!("{title} lacks something in {}", piece.path.display());
-        report.fail("client", what, format!("gatelatch connect {} shows the lines to add", client.as_str()));
+        report.fail("client", what, format!("gatelatch connect {}{chat} shows the lines to add", client.as_str()));
     }
     for warning in &plan.warnings {
         report.fail("client", format!("{title}: {warning}"), "mend the rule that is named");
     }
     if report.findings.len() == before {
         let place = plan.files.first().map(|file| format!(": {}", file.named.display())).unwrap_or_default();
-        report.ok("client", format!("{title} starts this gatelatch and asks before the confirmed tools{place}"));
+        report.ok("client", format!("{title} starts {started}{place}"));
     }
     true
 }

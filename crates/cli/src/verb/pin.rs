@@ -13,7 +13,7 @@ use crate::options::PinOptions;
 use crate::settings::Environment;
 use crate::verb::asked::{Asked, ask, failure};
 use crate::verb::verify::{read, tools};
-use crate::verb::{print, say};
+use crate::verb::{print, print_json_text, say};
 
 /// What stands where the pin would be written.
 enum Old {
@@ -47,7 +47,7 @@ pub(crate) fn pin(environment: &Environment, options: &PinOptions) -> anyhow::Re
     }
     let told = told(&received);
     let Some(path) = &options.out else {
-        print(received.into_pin().to_text().trim_end())?;
+        print_json_text(received.into_pin().to_text().trim_end())?;
         say(&format!("{told}; --out FILE writes it to a file"));
         return Ok(Code::Done);
     };

@@ -1,6 +1,6 @@
 //! `gatelatch run` and `gatelatch agent`: one call from the terminal, on the same road as an MCP client's.
 
-use std::io::{BufRead, IsTerminal, Write};
+use std::io::IsTerminal;
 
 use gatelatch_bridge::answer::{Answer, Status};
 use gatelatch_bridge::bridge::RunRequest;
@@ -16,7 +16,7 @@ use crate::arguments;
 use crate::exit::{Code, UsageError};
 use crate::options::CallOptions;
 use crate::verb::{
-    Question, Road, print_answer, print_answer_to, say,
+    Question, Road, agrees, print_answer, print_answer_to, say,
     serving::{SETTLING, stop_on_signal},
 };
 
@@ -104,9 +104,5 @@ fn agreed(refused: &Answer, args: &Value) -> Result<(), Question> {
     say(&format!("{} is {}: {}", named.trim_end(), text("effect"), text("because")));
     // What is not plain to the eye is shown by its number: the human must see the very call that would run.
     say(&plain(&serde_json::to_string_pretty(args).unwrap_or_default()));
-    let _ = write!(std::io::stderr(), "Run it? Type yes: ");
-    let _ = std::io::stderr().flush();
-    let mut line = String::new();
-    let yes = std::io::stdin().lock().read_line(&mut line).is_ok() && line.trim().eq_ignore_ascii_case("yes");
-    if yes { Ok(()) } else { Err(Question::NotAgreed) }
+    if agrees("Run it?").unwrap_or(false) { Ok(()) } else { Err(Question::NotAgreed) }
 }

@@ -509,8 +509,9 @@ fn compiled_in() -> Stage {
 async fn a_compiled_in_tool_runs_from_the_cache_and_only_unchanged() {
     let stage = compiled_in();
     assert_eq!(readiness(stage.runner.host(), &stage.entry), Ok(()));
+    assert!(!stage.path().join("cache").exists(), "a look unpacks nothing");
     let plan = stage.runner.plan(&stage.call(None, &json!({}))).unwrap();
-    assert!(!stage.path().join("cache").exists(), "neither a plan nor a look unpacks");
+    assert!(Path::new(plan.argv.last().unwrap()).is_file(), "what a plan tells can be run: {:?}", plan.argv);
 
     assert_eq!(stage.run_bare().await.unwrap().value, json!(1));
     let unpacked = Path::new(plan.argv.last().unwrap()).with_file_name("part.py");

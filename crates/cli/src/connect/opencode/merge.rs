@@ -23,11 +23,12 @@ const KEYS: [(&str, Shape); 3] =
 pub(in super::super) struct Wanted {
     server: String,
     value: Value,
-    instructions: String,
+    /// The page, where there is one; the rules go with it, for what asks has both.
+    instructions: Option<String>,
 }
 
 impl Wanted {
-    pub(in super::super) fn new(server: &str, value: Value, instructions: String) -> Wanted {
+    pub(in super::super) fn new(server: &str, value: Value, instructions: Option<String>) -> Wanted {
         Wanted { server: server.to_owned(), value, instructions }
     }
 
@@ -35,12 +36,22 @@ impl Wanted {
         Want::Server { at: path(&["mcp", &self.server]), value: self.value.clone() }
     }
 
-    fn instructions_entry(&self) -> Want {
-        Want::Listed { at: path(&["instructions"]), text: self.instructions.clone() }
+    fn instructions_entry(&self) -> Option<Want> {
+        let text = self.instructions.clone()?;
+        Some(Want::Listed { at: path(&["instructions"]), text })
     }
 
     fn everything(&self) -> String {
         format!("{}_*", self.server)
+    }
+
+    /// The rules of ours: that for everything, and those that ask.
+    fn rules(&self) -> Vec<(String, Verdict)> {
+        if self.instructions.is_none() {
+            return Vec::new();
+        }
+        let asks = rules::confirmed(&self.server).map(|key| (key, Verdict::Ask));
+        std::iter::once((self.everything(), Verdict::Allow)).chain(asks).collect()
     }
 }
 
@@ -53,8 +64,10 @@ pub(in super::super) fn connect(text: &str, wanted: &Wanted) -> Result<Draft, Fa
         draft.changes.push(change(&path(&["$schema"]), None, &json!(SCHEMA)));
     }
     draft.want(&wanted.server_entry())?;
-    put_rules(&mut draft, wanted)?;
-    draft.want(&wanted.instructions_entry())?;
+    if let Some(instructions) = wanted.instructions_entry() {
+        put_rules(&mut draft, wanted)?;
+        draft.want(&instructions)?;
+    }
     Ok(draft)
 }
 
@@ -68,15 +81,13 @@ pub(in super::super) fn own_parts(text: &str, wanted: &Wanted) -> Result<Vec<Par
     let value = jsonc::parse(text)?;
     let mut parts: Vec<Part> = wanted.server_entry().own_part(&value).into_iter().collect();
     let permission = value.get("permission").and_then(Value::as_object);
-    let allow = (wanted.everything(), Verdict::Allow);
-    for (key, verdict) in std::iter::once(allow).chain(rules::confirmed(&wanted.server).map(|key| (key, Verdict::Ask)))
-    {
+    for (key, verdict) in wanted.rules() {
         let verdict = json!(verdict.as_str());
         if permission.and_then(|rules| rules.get(&key)) == Some(&verdict) {
             parts.push(Part { at: path(&["permission", &key]), kind: Kind::Value, wrote: verdict, before: None });
         }
     }
-    parts.extend(wanted.instructions_entry().own_part(&value));
+    parts.extend(wanted.instructions_entry().and_then(|want| want.own_part(&value)));
     Ok(parts)
 }
 
@@ -221,13 +232,12 @@ fn the_rest(mut value: Value, wanted: &Wanted) -> Value {
             root.insert("permission".to_owned(), json!({ "*": text }));
         }
         if let Some(rules) = root.get_mut("permission").and_then(Value::as_object_mut) {
-            rules.shift_remove(&wanted.everything());
-            for key in rules::confirmed(&wanted.server) {
+            for (key, _) in wanted.rules() {
                 rules.shift_remove(&key);
             }
         }
         if let Some(items) = root.get_mut("instructions").and_then(Value::as_array_mut) {
-            items.retain(|item| item != &json!(wanted.instructions));
+            items.retain(|item| item.as_str().is_none() || item.as_str() != wanted.instructions.as_deref());
         }
         root.retain(|key, value| match key.as_str() {
             "mcp" | "permission" => value.as_object().is_none_or(|object| !object.is_empty()),

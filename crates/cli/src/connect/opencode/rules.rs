@@ -6,8 +6,8 @@
 
 use serde_json::{Map, Value};
 
+use super::super::Server;
 use super::super::judgement::{Judgement, Unread};
-use super::super::{CONFIRMED, PLAIN};
 
 /// What a rule says.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -33,13 +33,13 @@ impl Verdict {
 }
 
 /// The tools that must ask.
-pub(super) fn confirmed(server: &str) -> [String; 2] {
-    CONFIRMED.map(|tool| format!("{server}_{tool}"))
+pub(super) fn confirmed(server: &str) -> impl Iterator<Item = String> {
+    Server::Operator.confirmed().iter().map(move |tool| format!("{server}_{tool}"))
 }
 
 /// The tools that need no question.
-fn plain(server: &str) -> [String; 4] {
-    PLAIN.map(|tool| format!("{server}_{tool}"))
+fn plain(server: &str) -> impl Iterator<Item = String> {
+    Server::Operator.plain().iter().map(move |tool| format!("{server}_{tool}"))
 }
 
 /// One source of configuration, in the order in which opencode merges them.
@@ -80,9 +80,9 @@ pub(super) fn judge(layers: &[Layer], server: &str) -> Judgement {
             }
         }
     }
-    for tool in confirmed(server).into_iter().chain(plain(server)) {
+    for tool in confirmed(server).chain(plain(server)) {
         let Some(rule) = decide(everybody.iter().copied(), &tool) else { continue };
-        let plain_is_asked = rule.verdict == Verdict::Ask && !confirmed(server).contains(&tool);
+        let plain_is_asked = rule.verdict == Verdict::Ask && !confirmed(server).any(|name| name == tool);
         if plain_is_asked || rule.verdict == Verdict::Deny {
             let what = if rule.verdict == Verdict::Deny { "is hidden from the model" } else { "asks each time" };
             judgement.notes.push(format!("`{tool}` {what}: {rule}"));

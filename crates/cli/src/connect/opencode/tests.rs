@@ -34,7 +34,7 @@ fn value(bench: &Bench) -> Value {
 
 fn wanted() -> Wanted {
     let value = json!({"type": "local", "command": [PROGRAM, "operator"], "enabled": true, "timeout": TIMEOUT_MS});
-    Wanted::new("gatelatch", value, "/home/me/.config/opencode/opencode.gatelatch.md".to_owned())
+    Wanted::new("gatelatch", value, Some("/home/me/.config/opencode/opencode.gatelatch.md".to_owned()))
 }
 
 #[track_caller]

@@ -4,6 +4,8 @@
 
 use std::io::{self, BufRead, Write};
 
+use gatelatch_manifest::diagnostic::printable;
+
 /// Somebody who may be asked.
 pub(crate) struct Talk<'t> {
     terminal: Option<(&'t mut dyn BufRead, &'t mut dyn Write)>,
@@ -34,7 +36,7 @@ impl<'t> Talk<'t> {
     ) -> io::Result<String> {
         let Some((input, output)) = &mut self.terminal else { return Ok(default.to_owned()) };
         loop {
-            write!(output, "{question} [{default}]: ")?;
+            write!(output, "{} [{}]: ", printable(question), printable(default))?;
             output.flush()?;
             let mut line = String::new();
             if input.read_line(&mut line)? == 0 {
@@ -45,7 +47,7 @@ impl<'t> Talk<'t> {
                 answer => answer,
             };
             match fault(answer) {
-                Some(fault) => writeln!(output, "  {fault}")?,
+                Some(fault) => writeln!(output, "  {}", printable(&fault))?,
                 None => return Ok(answer.to_owned()),
             }
         }
