@@ -185,8 +185,12 @@ fn the_price_does_not_grow_with_the_number_of_large_results() {
         }
         high_water(&server)
     };
-    // The allocator keeps some room for each thread that has once read a large result.
-    let before = round();
-    let grown = round() - before;
-    assert!(grown < ALLOWED, "grew by {grown} KiB");
+    // The allocator keeps some room for each thread that has once read a large result, and there are a few such threads:
+    // what grows with the number of results grows in every round.
+    let mut highest = vec![round()];
+    while highest.len() < 6 && highest.windows(2).all(|pair| pair[1] - pair[0] >= ALLOWED / 4) {
+        highest.push(round());
+    }
+    let grown: Vec<u64> = highest.windows(2).map(|pair| pair[1] - pair[0]).collect();
+    assert!(grown.last().is_some_and(|grown| *grown < ALLOWED / 4), "grew by {grown:?} KiB, round by round");
 }
