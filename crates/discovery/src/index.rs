@@ -17,6 +17,7 @@ pub(crate) mod synonym;
 mod wording;
 pub(crate) mod words;
 
+use question::Part;
 use words::{Role, Weight};
 
 /// The searchable words of one catalog. Built once, immutable.
@@ -201,23 +202,62 @@ impl Index {
 
     /// Every member of the population that fits the words at all, unordered.
     pub(crate) fn rank(&self, words: &str, population: &Population) -> Vec<Ranked> {
-        let mut scoring = Scoring::new(self, population);
-        for concept in question::concepts(self, population, words) {
-            scoring.add(&concept);
-        }
-        let mut ranked = scoring.ranked();
+        let parts = question::parts(self, population, words);
+        let whole = Part::whole(&parts);
+        let mut ranked = self.fitting(&whole, population);
         level(&mut ranked);
-        self.weigh_meaning(words, &mut ranked);
+        let asked = meaning::asked(&whole.words);
+        let best = self.best_of(&parts, population);
+        // A second part may only set the scene for the first; of many, most are wishes of their own.
+        let share = (parts.len() as f32 - 1.0).max(0.0) / (parts.len() as f32 + 1.0);
+        for ranked in &mut ranked {
+            let best = best.get(ranked.document as usize).copied().unwrap_or_default();
+            let about = self.meanings().likeness(ranked.document as usize, &asked);
+            ranked.score =
+                mixed(ranked.score, best.score, PARTS * share) + MEANING * mixed(about, best.likeness, share);
+        }
         ranked
     }
 
-    /// Adds how much each document is about what is asked. What shares no word with the question stays unfound.
-    fn weigh_meaning(&self, words: &str, ranked: &mut [Ranked]) {
-        let meanings = self.meanings.get_or_init(|| meaning::Meanings::of(self));
-        let asked = meaning::asked(words);
-        for ranked in ranked {
-            ranked.score += MEANING * meanings.likeness(ranked.document as usize, &asked);
+    /// Every member that fits a question or a part of one, with the score of its words.
+    fn fitting(&self, part: &Part, population: &Population) -> Vec<Ranked> {
+        let mut scoring = Scoring::new(self, population);
+        for concept in &part.concepts {
+            scoring.add(concept);
         }
+        scoring.ranked()
+    }
+
+    /// How well each document fits the one part of a question that it fits best, by document. Nothing for a question of
+    /// one part.
+    fn best_of(&self, parts: &[Part], population: &Population) -> Vec<Best> {
+        if parts.len() < 2 {
+            return Vec::new();
+        }
+        let mut best = vec![Best::default(); self.documents.len()];
+        for part in parts {
+            let ranked = self.fitting(part, population);
+            let asked = meaning::asked(&part.words);
+            // Between 1 for each part's best and as it is: what a part finds should neither hide the others nor count
+            // for as much where it fits little.
+            let highest = best_score(&ranked).sqrt();
+            for ranked in ranked {
+                let about = self.meanings().likeness(ranked.document as usize, &asked);
+                if let Some(best) = best.get_mut(ranked.document as usize) {
+                    best.score = best.score.max(ranked.score / highest);
+                    best.likeness = best.likeness.max(about);
+                }
+            }
+        }
+        let highest = best.iter().map(|best| best.score).fold(f32::MIN_POSITIVE, f32::max);
+        for best in &mut best {
+            best.score /= highest;
+        }
+        best
+    }
+
+    fn meanings(&self) -> &meaning::Meanings {
+        self.meanings.get_or_init(|| meaning::Meanings::of(self))
     }
 
     /// The terms of the population that look most like one of the words, as they stand in the documents' order of
@@ -417,14 +457,32 @@ impl<'a> Scoring<'a> {
 
 /// Makes the best score 1.
 fn level(ranked: &mut [Ranked]) {
-    let best = ranked.iter().map(|ranked| ranked.score).fold(f32::MIN_POSITIVE, f32::max);
+    let best = best_score(ranked);
     for ranked in ranked {
         ranked.score /= best;
     }
 }
 
+fn best_score(ranked: &[Ranked]) -> f32 {
+    ranked.iter().map(|ranked| ranked.score).fold(f32::MIN_POSITIVE, f32::max)
+}
+
 /// How much being about what is asked counts beside having the best words for it.
 const MEANING: f32 = 0.7;
+
+/// How well a document fits the part of a question that it fits best: with its words, and with what it is about.
+#[derive(Clone, Copy, Debug, Default)]
+struct Best {
+    score: f32,
+    likeness: f32,
+}
+
+/// How much the best part of a question of very many parts counts beside the whole.
+const PARTS: f32 = 0.5;
+
+fn mixed(one: f32, other: f32, share: f32) -> f32 {
+    one + share * (other - one)
+}
 
 /// Gathers documents, then files their words.
 #[derive(Default)]

@@ -13,7 +13,7 @@ use gatelatch_discovery::ladder::{View, search};
 use gatelatch_registry::catalog::{Catalog, Effect};
 use serde_json::{Map, Value, json};
 
-use super::dataset::{self, Question, Score};
+use super::dataset::{self, Lines, Question, Score};
 use crate::step::{root, say};
 
 /// How many names of each ranking are kept.
@@ -81,7 +81,7 @@ impl Request {
 pub(crate) fn run(request: &Request) -> anyhow::Result<()> {
     let figures = match &request.queries {
         Some(queries) => {
-            let (figures, lines) = measure(&read_all(&request.tools)?, &read(queries)?)?;
+            let (figures, lines) = measure(&read_all(&request.tools)?, &Lines::read(queries)?)?;
             if let Some(out) = &request.out {
                 std::fs::write(out, lines).with_context(|| format!("cannot write `{}`", out.display()))?;
             }
@@ -102,23 +102,23 @@ fn known_sets(folder: &Path) -> anyhow::Result<Value> {
     }
     let [bfcl, github, metatool] = ["bfcl", "github-rest", "metatool"].map(|name| {
         let path = folder.join(format!("{name}.tools.jsonl"));
-        read(&path)
+        Lines::read(&path)
     });
     let (bfcl, github, metatool) = (bfcl?, github?, metatool?);
-    let asked = read(&folder.join("bfcl.queries.jsonl"))?;
+    let asked = Lines::read(&folder.join("bfcl.queries.jsonl"))?;
     let mut figures = Map::new();
     figures.insert("bfcl".to_owned(), measure(std::slice::from_ref(&bfcl), &asked)?.0);
     let both = [bfcl, github];
     figures.insert("bfcl with github-rest".to_owned(), measure(&both, &asked)?.0);
-    let of_metatool = read(&folder.join("metatool.queries.jsonl"))?;
+    let of_metatool = Lines::read(&folder.join("metatool.queries.jsonl"))?;
     figures.insert("metatool".to_owned(), measure(&[metatool], &of_metatool)?.0);
     figures.insert("search_median_us".to_owned(), times(&both, &asked)?);
     Ok(Value::Object(figures))
 }
 
 /// One set's figures, and its rankings as JSON lines.
-fn measure(tools: &[String], queries: &str) -> anyhow::Result<(Value, String)> {
-    let catalog = dataset::catalog(tools.iter().map(String::as_str))?;
+fn measure(tools: &[Lines], queries: &Lines) -> anyhow::Result<(Value, String)> {
+    let catalog = dataset::catalog(tools)?;
     let started = Instant::now();
     let index = Index::build(&catalog);
     let built = started.elapsed();
@@ -154,11 +154,11 @@ fn ranked(catalog: &Catalog, index: &Index, question: &Question) -> (Vec<String>
 
 /// The median time of a search by the number of actions. A catalog of more actions than there are holds them again
 /// under further names.
-fn times(tools: &[String], queries: &str) -> anyhow::Result<Value> {
+fn times(tools: &[Lines], queries: &Lines) -> anyhow::Result<Value> {
     let questions = dataset::questions(queries)?;
     let mut times = Map::new();
     for size in SIZES {
-        let catalog = dataset::catalog_of(tools.iter().map(String::as_str), size)?;
+        let catalog = dataset::catalog_of(tools, size)?;
         let index = Index::build(&catalog);
         let mut score = Score::default();
         for question in &questions {
@@ -170,12 +170,8 @@ fn times(tools: &[String], queries: &str) -> anyhow::Result<Value> {
     Ok(Value::Object(times))
 }
 
-fn read_all(paths: &[PathBuf]) -> anyhow::Result<Vec<String>> {
-    paths.iter().map(|path| read(path)).collect()
-}
-
-fn read(path: &Path) -> anyhow::Result<String> {
-    std::fs::read_to_string(path).with_context(|| format!("cannot read `{}`", path.display()))
+fn read_all(paths: &[PathBuf]) -> anyhow::Result<Vec<Lines>> {
+    paths.iter().map(|path| Lines::read(path)).collect()
 }
 
 #[cfg(test)]
@@ -194,7 +190,7 @@ mod tests {
     #[test]
     fn files_of_the_form_are_ranked_scored_and_written_as_a_run() {
         let queries = "{\"query\":\"what is the weather in Oslo\",\"gold\":[\"get_weather\"]}\n\n{\"query\":\"mail it\",\"gold\":[\"nothing\"]}";
-        let (figures, lines) = measure(&[TOOLS.to_owned()], queries).unwrap();
+        let (figures, lines) = measure(&[Lines::new("t", TOOLS)], &Lines::new("q", queries)).unwrap();
         assert_eq!((&figures["queries"], &figures["actions"]), (&json!(2), &json!(2)));
         assert_eq!((&figures["recall_at_5"], &figures["ndcg_at_10"]), (&json!(0.5), &json!(0.5)));
         let first: Value = serde_json::from_str(lines.lines().next().unwrap()).unwrap();
@@ -204,7 +200,7 @@ mod tests {
 
     #[test]
     fn a_larger_catalog_holds_the_same_actions_under_further_names() {
-        let catalog = dataset::catalog_of([TOOLS], 5).unwrap();
+        let catalog = dataset::catalog_of(&[Lines::new("t", TOOLS)], 5).unwrap();
         let names: Vec<_> =
             catalog.entries()[0].manifest.actions.iter().filter_map(|action| action.name.as_deref()).collect();
         assert_eq!(names, ["get_weather", "send_mail", "get_weather-2", "send_mail-2", "get_weather-3"]);

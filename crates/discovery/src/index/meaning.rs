@@ -9,7 +9,7 @@
 use std::cmp::Ordering;
 use std::sync::LazyLock;
 
-use super::wording;
+use super::wording::Asked;
 use super::words;
 use super::{FIELD_COUNT, Index};
 
@@ -46,9 +46,9 @@ impl Meanings {
 }
 
 /// What a question is about.
-pub(super) fn asked(text: &str) -> Direction {
+pub(super) fn asked(words: &[Asked]) -> Direction {
     let mut sum = [0; DIMENSIONS];
-    for asked in wording::read(text, 0.0).iter().filter(|asked| asked.weight > 0.0) {
+    for asked in words.iter().filter(|asked| asked.weight > 0.0) {
         if let Some(word) = TABLE.find(&words::stem(&asked.word)) {
             add(&mut sum, &word, 1);
         }
@@ -138,7 +138,12 @@ impl Table {
 
 #[cfg(all(test, feature = "meanings"))]
 mod tests {
+    use super::super::wording;
     use super::*;
+
+    fn about(text: &str) -> Direction {
+        asked(&wording::read(text, 0.0))
+    }
 
     #[test]
     fn the_table_is_whole_and_in_order() {
@@ -174,14 +179,14 @@ mod tests {
             ("my tooth hurts", "find a dentist nearby", "download a repository"),
             ("how hot will it be tomorrow", "weather forecast", "currency exchange rates"),
         ] {
-            let likeness = |other| asked(text).likeness(&asked(other));
+            let likeness = |other| about(text).likeness(&about(other));
             assert!(likeness(near) > likeness(far), "{text}: {} {}", likeness(near), likeness(far));
         }
     }
 
     #[test]
     fn likeness_lies_between_nothing_and_all() {
-        let (text, unknown) = (asked("send a message"), asked("zzqx 電子"));
+        let (text, unknown) = (about("send a message"), about("zzqx 電子"));
         assert!((text.likeness(&text) - 1.0).abs() < 1e-5);
         assert_eq!((text.likeness(&unknown), unknown.likeness(&unknown)), (0.0, 0.0));
     }

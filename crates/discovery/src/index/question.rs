@@ -7,8 +7,29 @@ use super::wording::{self, Asked};
 use super::words::{self, Role, Weight};
 use super::{Index, Population, mask, synonym};
 
+/// A question, or one of several wishes in it.
+#[derive(Debug, Default)]
+pub(super) struct Part {
+    pub(super) words: Vec<Asked>,
+    pub(super) concepts: Vec<Concept>,
+}
+
+impl Part {
+    /// All parts as one.
+    pub(super) fn whole(parts: &[Part]) -> Part {
+        let mut whole = Part::default();
+        for part in parts {
+            whole.words.extend_from_slice(&part.words);
+            for concept in &part.concepts {
+                push(&mut whole.concepts, concept.clone());
+            }
+        }
+        whole
+    }
+}
+
 /// One thing asked for.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(super) struct Concept {
     stem: String,
     pub(super) weight: f32,
@@ -53,11 +74,12 @@ const MOST_ENDING: usize = 5;
 /// How many terms may stand in for one unknown word.
 const STAND_INS: usize = 8;
 
-/// The concepts of a text. Grammar counts only where there is nothing else.
-pub(super) fn concepts(index: &Index, population: &Population, text: &str) -> Vec<Concept> {
+/// The parts of a text in order. Grammar counts only where there is nothing else.
+pub(super) fn parts(index: &Index, population: &Population, text: &str) -> Vec<Part> {
     let reader = Reader { index, population };
-    let concepts = reader.concepts(&wording::read(text, 0.0));
-    if concepts.is_empty() { reader.concepts(&wording::read(text, 1.0)) } else { concepts }
+    let parts = reader.parts(&wording::read(text, 0.0));
+    let nothing_else = parts.iter().all(|part| part.concepts.is_empty());
+    if nothing_else { reader.parts(&wording::read(text, 1.0)) } else { parts }
 }
 
 /// How many words of a text are compared with all terms.
@@ -99,6 +121,11 @@ struct Reader<'a> {
 }
 
 impl Reader<'_> {
+    fn parts(&self, asked: &[Asked]) -> Vec<Part> {
+        let parts = asked.chunk_by(|one, other| one.part == other.part);
+        parts.map(|words| Part { words: words.to_vec(), concepts: self.concepts(words) }).collect()
+    }
+
     fn concepts(&self, asked: &[Asked]) -> Vec<Concept> {
         let mut concepts: Vec<Concept> = Vec::new();
         for (at, word) in asked.iter().enumerate() {

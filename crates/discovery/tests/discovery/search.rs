@@ -81,8 +81,31 @@ fn of_hits_with_equal_words_the_one_that_is_about_the_question_comes_first() {
         .has(action("find-cinema", "Find a cinema in the city."));
     let house = House::new(vec![clinic], Vec::new());
     first(&house, "my gums are bleeding, find somebody in the city", "places.find-dentist");
+    first(&house, "My gums are bleeding. Find somebody in the city.", "places.find-dentist");
     first(&house, "the gearbox is leaking, find somebody in the city", "places.find-garage");
     first(&house, "watch a premiere tonight, find one in the city", "places.find-cinema");
+}
+
+/// Several actions say something of the first wish, and only one of each other.
+#[test]
+fn each_of_several_wishes_in_one_question_is_found() {
+    let calculate = |of: &str| action(&format!("calculate-{of}"), &format!("Calculate the {of} of a basic amount."));
+    let desk = ["salary", "interest", "discount", "tip", "tax"]
+        .iter()
+        .fold(tool("desk", "Desk."), |desk, of| desk.has(calculate(of)));
+    let desk =
+        desk.has(action("generate-barcode", "Generate a barcode.")).has(action("translate-text", "Translate a text."));
+    let house = House::new(vec![desk], Vec::new());
+    for wishes in [
+        "Calculate the salary for a basic amount of 2000 with a tax of 5. Generate a barcode for it. Translate hello.",
+        "calculate the salary for a basic amount of 2000 with a tax of 5, then generate a barcode, also translate hello",
+    ] {
+        let mut best = found(&house, wishes);
+        best.truncate(4);
+        for wished in ["desk.calculate-salary", "desk.generate-barcode", "desk.translate-text"] {
+            assert!(best.iter().any(|name| name == wished), "{wished} for `{wishes}`: {best:?}");
+        }
+    }
 }
 
 #[test]
