@@ -25,6 +25,7 @@ mod write;
 use std::collections::BTreeMap;
 use std::fmt;
 use std::path::{Path, PathBuf};
+use std::time::Duration;
 
 use judgement::Judgement;
 pub(crate) use judgement::Unread;
@@ -189,7 +190,12 @@ pub(crate) struct ConnectRequest {
     pub(crate) program: PathBuf,
     /// Folders to pass as `--catalog`, absolute.
     pub(crate) catalogs: Vec<PathBuf>,
+    /// How long a call of the server's tools may take.
+    pub(crate) longest_call: Duration,
 }
+
+/// What a client waits longer than a call may take, so that the server is the one that ends it and says why.
+const MARGIN: Duration = Duration::from_secs(30);
 
 impl ConnectRequest {
     /// The command line of the server: the program and its arguments, absolute and without anything that the client
@@ -210,6 +216,11 @@ impl ConnectRequest {
             arguments.extend(["--surface".to_owned(), literal(surface)?]);
         }
         Ok((literal(&self.program)?, arguments))
+    }
+
+    /// How long the client has to wait for an answer.
+    fn patience(&self) -> Duration {
+        self.longest_call.saturating_add(MARGIN)
     }
 
     /// Refuses a name that could not be part of what the client calls the tools.

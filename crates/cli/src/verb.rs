@@ -10,6 +10,7 @@ mod contract;
 mod demo;
 mod doctor;
 mod init;
+mod longest;
 mod operator;
 mod pin;
 mod reference;

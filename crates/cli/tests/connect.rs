@@ -270,6 +270,74 @@ fn the_chat_server_gets_the_catalog_and_the_declaration_that_hold_here() {
     );
 }
 
+/// Two tools, of which each takes its time.
+fn slow(bench: &Bench) {
+    let action = |name: &str| {
+        let means = "effect: read_only, idempotent: true, open_world: false, output_schema: {type: object, properties: {found: {type: string}}, required: [found]}";
+        format!("  - {{name: {name}, description: Say it., limits: {{timeout_s: 200}}, {means}}}\n")
+    };
+    let manifest = "name: x\ndescription: Say x.\nruntime: process\nentrypoint: echo\nactions:\n";
+    bench.write("mine/tools/x/tool.yaml", &format!("{manifest}{}{}", action("list-all"), action("show-one")));
+    let means = "read_only: true, reversible: true, idempotent: true, open_world: false";
+    let one = format!(
+        "  - {{name: x_list, title: List, description: Lists., tool: x, action: list-all, {means}, output_schema: {{type: object}}}}\n"
+    );
+    let steps = "steps: [{id: a, tool: x, action: list-all}, {id: b, tool: x, action: show-one}], output: {found: {step: b, at: /found}}";
+    let two = format!(
+        "  - {{name: x_both, title: Both, description: Does both., {steps}, {means}, output_schema: {{type: object, properties: {{found: {{type: string}}}}}}}}\n"
+    );
+    bench.write("mine/chat_surface.yaml", &format!("surface_version: 1.0.0\ntools:\n{one}{two}"));
+}
+
+#[test]
+fn a_client_waits_for_what_the_longest_tool_may_take_with_all_of_its_steps() {
+    let bench = Bench::new();
+    slow(&bench);
+    let shown = |words: &[&str]| {
+        let (code, out, err) = bench.run(&[&["--catalog", "mine", "connect"], words].concat());
+        assert_eq!(code, 0, "{out}{err}");
+        out
+    };
+    for (client, operator, chat) in [
+        ("codex", "\"tool_timeout_sec\":230", "\"tool_timeout_sec\":430"),
+        ("opencode", "\"timeout\":230000", "\"timeout\":430000"),
+        ("goose", "timeout: 230\n", "timeout: 430\n"),
+    ] {
+        let (own, curated) = (shown(&[client]), shown(&[client, "--chat"]));
+        let plain = |text: &str| text.replace("\": ", "\":").replace(" = ", "\":");
+        assert!(plain(&own).contains(operator), "{client}: {own}");
+        assert!(plain(&curated).contains(chat), "{client}: {curated}");
+    }
+    shown(&["codex", "--write"]);
+    shown(&["codex", "--chat", "--write"]);
+    let (_, told, _) = bench.run(&["--catalog", "mine", "doctor"]);
+    assert!(told.contains("Codex starts this gatelatch's chat server") && !told.contains("Codex lacks"), "{told}");
+}
+
+#[test]
+fn a_declaration_that_the_server_would_not_serve_is_not_connected_and_what_would_be_left_out_is_told() {
+    let bench = Bench::new();
+    slow(&bench);
+    let surface = ["connect", "cursor", "--chat", "--write", "--surface", "mine/chat_surface.yaml"];
+    let untouched = everything(&bench);
+    let (code, out, err) = bench.run(&surface);
+    assert_eq!((code, out.as_str()), (2, ""), "{err}");
+    assert!(
+        err.contains("no tool of mine/chat_surface.yaml agrees with the catalog (3 errors)")
+            && err.contains("name the catalog that it was written for with --catalog")
+            && err.contains("`gatelatch chat --list --surface mine/chat_surface.yaml`"),
+        "{err}"
+    );
+    assert_eq!(everything(&bench), untouched);
+    let text = std::fs::read_to_string(bench.path("mine/chat_surface.yaml")).unwrap();
+    bench.write("mine/chat_surface.yaml", &text.replacen("action: show-one", "action: show-two", 1));
+    let (code, _, err) = bench.run(&[&["--catalog", "mine"], &surface[..]].concat());
+    assert_eq!(code, 0, "{err}");
+    assert!(err.contains("warning: `x_both` does not agree with the catalog and will be left out"), "{err}");
+    let (code, _, err) = bench.run(&["connect", "cursor", "--chat", "--undo"]);
+    assert_eq!(code, 0, "{err}");
+}
+
 #[test]
 fn neither_server_takes_the_others_name_and_a_declaration_is_the_chat_servers_alone() {
     let bench = Bench::new();

@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 use std::fs;
 use std::path::PathBuf;
+use std::time::Duration;
 
 use proptest::prelude::*;
 
@@ -35,6 +36,7 @@ impl Bench {
             server: "gatelatch".to_owned(),
             program: PathBuf::from(PROGRAM),
             catalogs: Vec::new(),
+            longest_call: Duration::from_secs(120),
         };
         Bench { folder, surroundings, request }
     }

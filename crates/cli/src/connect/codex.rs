@@ -15,9 +15,6 @@ use super::sheet::{Form, Settled, Sheet};
 use super::syntax::{Syntax, path};
 use super::{ConnectError, ConnectRequest, Connection, PLAIN_NAME, Scope, Surroundings, write};
 
-/// Longer than the 120 s that a call may take by default.
-const TIMEOUT_S: u64 = 150;
-
 const ACCESS_NOTE: &str = "with full access and the approval policy `never`, as `--yolo` sets them, Codex runs every tool \
                            without a question; set GATELATCH_DENY_IRREVERSIBLE=1 for such runs";
 const TRUST_NOTE: &str = "Codex reads a project's file only in a project that you trust";
@@ -38,7 +35,7 @@ pub(super) fn connection(request: &ConnectRequest, surroundings: &Surroundings) 
     };
     let mut wants = vec![Want::Server {
         at: path(&entry),
-        value: json!({ "command": command, "args": arguments, "tool_timeout_sec": TIMEOUT_S }),
+        value: json!({ "command": command, "args": arguments, "tool_timeout_sec": request.patience().as_secs() }),
     }];
     wants.extend(request.kind.confirmed().iter().map(|tool| mode(tool, "prompt", When::Always)));
     // Somebody who said what holds for the whole server is not to be asked less.

@@ -12,9 +12,6 @@ use super::judgement::Judgement;
 use super::place::resolved;
 use super::{ByHand, ConnectError, ConnectRequest, Connection, Scope, Server, Surroundings, write};
 
-/// Longer than the 120 s that a call may take by default.
-const TIMEOUT_S: u64 = 150;
-
 const MERGE_NOTE: &str = "gatelatch does not edit YAML: add these lines yourself, below a key that is there already rather \
                           than a second time";
 const SCOPE_NOTE: &str = "goose has one configuration for all projects";
@@ -152,7 +149,7 @@ impl Files {
 fn extension(request: &ConnectRequest, command: &str, arguments: &[String]) -> String {
     // A JSON text is a YAML text too, whatever stands in it.
     let quoted = |text: &str| Value::from(text).to_string();
-    let name = &request.server;
+    let (name, timeout) = (&request.server, request.patience().as_secs());
     let description = match request.kind {
         Server::Operator => "The tools, agents and skills of this machine's catalog",
         Server::Chat { .. } => "The curated tools of this machine's chat server",
@@ -170,7 +167,7 @@ extensions:
     args:
 {arguments}    envs: {{}}
     env_keys: []
-    timeout: {TIMEOUT_S}
+    timeout: {timeout}
 ",
         quoted(command)
     )

@@ -17,9 +17,6 @@ use super::place::Target;
 use super::sheet::{Form, Settled, Sheet};
 use super::{ConnectError, ConnectRequest, Connection, Server, Surroundings};
 
-/// Longer than the 120 s that a call may take by default, since opencode gives up on a request after this long.
-const TIMEOUT_MS: u64 = 150_000;
-
 const ALWAYS_NOTE: &str =
     "answer opencode's question with `once`: `always` lets every later confirmed call of that run through";
 const AUTO_NOTE: &str =
@@ -34,7 +31,9 @@ pub(super) fn connection(request: &ConnectRequest, surroundings: &Surroundings) 
     request.check_name(rule, |name| !["servers", "timeout"].contains(&name))?;
     let (program, arguments) = request.command(&SUBSTITUTED)?;
     let command: Vec<String> = std::iter::once(program).chain(arguments).collect();
-    let value = json!({ "type": "local", "command": command, "enabled": true, "timeout": TIMEOUT_MS });
+    // opencode gives up on a request after this many milliseconds.
+    let timeout = request.patience().as_secs().saturating_mul(1_000);
+    let value = json!({ "type": "local", "command": command, "enabled": true, "timeout": timeout });
     let target = Target::find(place::named(request, surroundings)?, request, surroundings)?;
     let page = match request.kind {
         Server::Operator => {

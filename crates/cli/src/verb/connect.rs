@@ -1,15 +1,17 @@
 //! `gatelatch connect CLIENT`: shows, writes or takes back a client's configuration.
 
 use std::path::Path;
+use std::time::Duration;
 
 use anyhow::Context;
+use gatelatch_manifest::diagnostic::Severity;
 
 use crate::connect::{self, Client, ConnectError, ConnectRequest, Plan, Scope, Server, Surroundings};
 use crate::exit::{Code, UsageError};
 use crate::options::{self, ConnectOptions, Place};
 use crate::settings::{Environment, Settings};
 use crate::surface::Declared;
-use crate::verb::{absolute, print, say, state_folder, working_folder};
+use crate::verb::{absolute, broken, load_catalog, longest, print, say, state_folder, working_folder};
 
 /// One client's configuration.
 pub(crate) fn run(place: &Place, environment: &Environment, client: &options::Client) -> anyhow::Result<Code> {
@@ -28,7 +30,11 @@ pub(crate) fn run(place: &Place, environment: &Environment, client: &options::Cl
 fn plan(place: &Place, environment: &Environment, client: Client, options: &ConnectOptions) -> anyhow::Result<Plan> {
     let folder = working_folder()?;
     let settings = Settings::read(place, environment, &folder)?;
-    let kind = if options.chat { chat(options, &settings, &folder)? } else { Server::Operator };
+    let (kind, longest_call) = if options.chat {
+        chat(options, &settings, &folder)?
+    } else {
+        (Server::Operator, longest::of_catalog(&load_catalog(&settings).catalog))
+    };
     let request = ConnectRequest {
         client,
         scope: match &options.file {
@@ -40,6 +46,7 @@ fn plan(place: &Place, environment: &Environment, client: Client, options: &Conn
         kind,
         program: std::env::current_exe().context("cannot find the gatelatch program itself")?,
         catalogs: settings.catalogs.iter().map(|catalog| absolute(&folder, catalog)).collect(),
+        longest_call,
     };
     let surroundings = Surroundings {
         environment: environment.variables.clone(),
@@ -51,15 +58,41 @@ fn plan(place: &Place, environment: &Environment, client: Client, options: &Conn
     plan.map_err(with_help)
 }
 
-/// The chat server with the declaration that it is to serve. One that is not there or has errors would have the client
-/// start a server that ends at once.
-fn chat(options: &ConnectOptions, settings: &Settings, folder: &Path) -> Result<Server, UsageError> {
+/// The chat server with the declaration that it is to serve, and how long a call of its tools may take.
+fn chat(options: &ConnectOptions, settings: &Settings, folder: &Path) -> Result<(Server, Duration), UsageError> {
     let named = options.surface.as_deref();
-    if !options.undo {
-        Declared::require(named, settings, folder)?.manifest()?;
-    }
     let surface = named.or(settings.chat_surface.as_deref());
-    Ok(Server::Chat { surface: surface.map(|surface| absolute(folder, surface)) })
+    let server = Server::Chat { surface: surface.map(|surface| absolute(folder, surface)) };
+    // What is taken back need not be there any more.
+    let longest_call = if options.undo { Duration::ZERO } else { served(named, settings, folder)? };
+    Ok((server, longest_call))
+}
+
+/// Holds the declaration against the catalog, as the server will at its start: with nothing to serve, the client would
+/// start one that ends at once.
+fn served(named: Option<&Path>, settings: &Settings, folder: &Path) -> Result<Duration, UsageError> {
+    let declared = Declared::require(named, settings, folder)?;
+    let manifest = declared.manifest()?;
+    let loaded = load_catalog(settings);
+    let linked = declared.link(&loaded.catalog, &broken(&loaded.findings));
+    let list = match named {
+        Some(path) => format!("`gatelatch chat --list --surface {}`", path.display()),
+        None => "`gatelatch chat --list`".to_owned(),
+    };
+    if linked.tools.is_empty() {
+        let errors = linked.findings.iter().filter(|finding| finding.severity == Severity::Error).count();
+        let errors = format!("{errors} error{}", if errors == 1 { "" } else { "s" });
+        let message = format!(
+            "no tool of {} agrees with the catalog ({errors}), so that the chat server would not start",
+            declared.file
+        );
+        let help = format!("name the catalog that it was written for with --catalog; {list} tells what is wrong");
+        return Err(UsageError::new(message, help));
+    }
+    for name in &linked.left_out {
+        say(&format!("warning: `{name}` does not agree with the catalog and will be left out; {list} tells why"));
+    }
+    Ok(longest::of_chat(manifest, &linked, &loaded.catalog))
 }
 
 fn write(client: Client, options: &ConnectOptions, plan: &Plan) -> anyhow::Result<Code> {

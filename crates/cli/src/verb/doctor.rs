@@ -27,7 +27,8 @@ use crate::options::Place;
 use crate::settings::{self, Environment, Settings};
 use crate::surface::Declared;
 use crate::verb::{
-    absolute, broken, cache_folder, load_catalog, print, print_advice, print_json, state_folder, working_folder,
+    absolute, broken, cache_folder, load_catalog, longest, print, print_advice, print_json, state_folder,
+    working_folder,
 };
 
 /// How long a program may take to tell its version.
@@ -47,16 +48,16 @@ pub(crate) fn doctor(place: &Place, environment: &Environment, as_json: bool) ->
         own_program,
     };
     let settings = look_at_settings(place, environment, &folder, &mut report);
-    if let Some(settings) = &settings {
-        let loaded = load_catalog(settings);
+    let loaded = settings.as_ref().map(load_catalog);
+    if let (Some(settings), Some(loaded)) = (&settings, &loaded) {
         look_at_variables(environment, &loaded.catalog, &mut report);
-        look_at_catalogs(settings, &loaded, &mut report);
-        look_at_surface(settings, &folder, &loaded, &mut report);
+        look_at_catalogs(settings, loaded, &mut report);
+        look_at_surface(settings, &folder, loaded, &mut report);
         look_at_programs(&host, &loaded.catalog, &mut report)?;
         look_at_secrets(environment, &loaded.catalog, &mut report);
     }
     look_at_cache(&host.cache_folder, &mut report);
-    look_at_clients(&host, environment, settings.as_ref(), &mut report)?;
+    look_at_clients(&host, environment, settings.as_ref().zip(loaded.as_ref()), &mut report)?;
     report.ok("version", format!("gatelatch {} at {}", env!("CARGO_PKG_VERSION"), host.own_program.display()));
     report.print(as_json)
 }
@@ -439,13 +440,16 @@ fn fault(metadata: &std::fs::Metadata) -> Option<&'static str> {
 fn look_at_clients(
     host: &Host,
     environment: &Environment,
-    settings: Option<&Settings>,
+    known: Option<(&Settings, &Loaded)>,
     report: &mut Report,
 ) -> anyhow::Result<()> {
+    let settings = known.map(|(settings, _)| settings);
     let folder = &host.working_folder;
     let catalogs: &[PathBuf] = settings.map(|settings| settings.catalogs.as_slice()).unwrap_or_default();
     let surface = settings.and_then(|settings| settings.chat_surface.as_ref()).map(|named| absolute(folder, named));
     let chat = Server::Chat { surface };
+    let (longest_call, longest_chat) =
+        known.map(|(settings, loaded)| longest_calls(settings, folder, loaded)).unwrap_or_default();
     let surroundings = Surroundings {
         environment: environment.variables.clone(),
         state_folder: state_folder(environment, folder),
@@ -461,6 +465,10 @@ fn look_at_clients(
                 server: kind.own_name().to_owned(),
                 program: host.own_program.clone(),
                 catalogs: catalogs.iter().map(|catalog| absolute(folder, catalog)).collect(),
+                longest_call: match kind {
+                    Server::Operator => longest_call,
+                    Server::Chat { .. } => longest_chat,
+                },
             };
             connect::plan(&request, &surroundings)
         };
@@ -488,6 +496,17 @@ fn look_at_clients(
         report.ok("client", format!("neither connected nor on PATH: {}", absent.join(", ")));
     }
     Ok(())
+}
+
+/// How long a call may take: of the operator's server, and of the chat server.
+fn longest_calls(settings: &Settings, folder: &Path, loaded: &Loaded) -> (Duration, Duration) {
+    // What is wrong with the declaration has been told.
+    let declared = Declared::find(None, settings, folder).ok().flatten();
+    let chat = declared.as_ref().and_then(|declared| {
+        let linked = declared.link(&loaded.catalog, &broken(&loaded.findings));
+        declared.manifest.as_ref().map(|manifest| longest::of_chat(manifest, &linked, &loaded.catalog))
+    });
+    (longest::of_catalog(&loaded.catalog), chat.unwrap_or_default())
 }
 
 /// Tells of a client that is installed.

@@ -33,7 +33,7 @@ fn value(bench: &Bench) -> Value {
 }
 
 fn wanted() -> Wanted {
-    let value = json!({"type": "local", "command": [PROGRAM, "operator"], "enabled": true, "timeout": TIMEOUT_MS});
+    let value = json!({"type": "local", "command": [PROGRAM, "operator"], "enabled": true, "timeout": 150_000});
     Wanted::new("gatelatch", value, Some("/home/me/.config/opencode/opencode.gatelatch.md".to_owned()))
 }
 
