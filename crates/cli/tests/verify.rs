@@ -15,7 +15,7 @@ use gatelatch_contract::lock::Lock;
 use gatelatch_contract::pin::Pin;
 use gatelatch_contract::server_json::ServerJson;
 use gatelatch_contract::version::SurfaceVersion;
-use serde_json::Value;
+use serde_json::{Value, json};
 use server::{Bench, PATIENCE};
 
 fn beside(name: &str) -> String {
@@ -181,7 +181,23 @@ fn a_server_json_names_the_tools_that_differ_and_a_lock_beside_it_says_how() {
     let (code, out, _) = ask(&changed, &["verify", "--server-json", "server.json", "--json"]);
     let value: Value = serde_json::from_str(&out).unwrap();
     assert_eq!((code, value["verdict"].as_str()), (1, Some("differs")), "{out}");
-    assert_eq!(value["differences"][0], "tool `add`: its definition differs");
+    let expected = json!({"level": null, "kind": null, "tool": "add", "path": null, "what": "its definition differs"});
+    assert_eq!((&value["differences"][0], &value["untold"]), (&expected, &json!(0)));
+    assert_eq!((&value["eras"], &value["received"]["eras"]), (&json!(["legacy"]), &json!(["legacy"])));
+}
+
+#[test]
+fn a_server_json_that_contradicts_itself_is_told_although_the_digest_is_right() {
+    let bench = Bench::new();
+    publish(&bench);
+    let text = std::fs::read_to_string(bench.path("server.json")).unwrap();
+    bench.write("server.json", &text.replace("toolCount\": 2", "toolCount\": 4"));
+    for files in [&["--server-json", "server.json"][..], &["--server-json", "server.json", "--lock", "lock.json"]] {
+        let (code, out, err) = ask(&bench, &[&["verify"], files].concat());
+        assert_eq!(code, 1, "{out}{err}");
+        let told = "`io.github.gatelatch/toolCount` says 4, and the list of the published digest has 2";
+        assert!(out.contains("the file contradicts itself") && out.contains(told), "{out}");
+    }
 }
 
 #[test]
@@ -264,7 +280,10 @@ fn a_file_that_says_nothing_is_a_wrong_command_and_not_a_difference() {
     for (files, words) in [
         (&["--pin", "none.json"][..], "cannot read `none.json`"),
         (&["--pin", "lock.json"], "this is no pin file: it says that it is `gatelatch lock 2`"),
-        (&["--lock", "edited.json"], "the entry of tool `add` does not agree with its definition"),
+        (
+            &["--lock", "edited.json"],
+            "this lock file was edited: the entry of tool `add` does not agree with its definition",
+        ),
         (&["--server-json", "empty.json"], "says nothing usable about the tools"),
         (&["--pin", "x", "--lock", "y"], "cannot be used with"),
         (&[], "--server-json"),

@@ -58,6 +58,20 @@ pub enum ListingError {
     },
 }
 
+impl ListingError {
+    /// What a file that should be such a one is instead.
+    pub(crate) fn heading(&self, file: &str) -> String {
+        match self {
+            ListingError::TooLarge
+            | ListingError::Json(_)
+            | ListingError::Shape(_)
+            | ListingError::Kind { .. }
+            | ListingError::List(_) => format!("this is no {file}"),
+            ListingError::Entry { .. } | ListingError::Digest { .. } => format!("this {file} was edited"),
+        }
+    }
+}
+
 /// Reads the JSON of a file of this kind. `kind` is what its `kind` must say.
 pub(crate) fn read<T: for<'de> Deserialize<'de>>(text: &str, kind: &'static str) -> Result<T, ListingError> {
     if text.len() > MOST_BYTES {

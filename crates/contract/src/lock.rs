@@ -28,7 +28,7 @@ pub struct Lock {
 #[derive(Debug, thiserror::Error)]
 pub enum LockError {
     /// It is another file, or its list is not the one that its digests say.
-    #[error("this is no lock file")]
+    #[error("{}", .0.heading("lock file"))]
     Listing(#[from] ListingError),
     /// Its version is not the one that was locked with its list.
     #[error(

@@ -30,7 +30,7 @@ pub struct Pin {
 
 /// Why a file is no pin file.
 #[derive(Debug, thiserror::Error)]
-#[error("this is no pin file")]
+#[error("{}", .0.heading("pin file"))]
 pub struct PinError(#[from] pub ListingError);
 
 #[derive(Serialize, Deserialize)]

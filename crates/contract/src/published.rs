@@ -2,12 +2,14 @@
 //!
 //! Owns how little of it may be there. Refuses to know whether it is so. Start at [`Published`].
 
+use std::fmt;
+
 use serde_json::Value;
 
 use crate::list::{Tool, ToolList};
 use crate::lock::Lock;
 use crate::pin::Pin;
-use crate::server_json::publisher::{PublisherData, PublisherError};
+use crate::server_json::publisher::{COUNT_KEY, PublisherData, PublisherError, TOOLS_KEY};
 use crate::shown;
 
 /// What a server's list is held against.
@@ -21,6 +23,26 @@ pub struct Published {
     pub surface_version: Option<String>,
     /// What is known of each tool.
     pub known: Known,
+    /// Names in order, each with the beginning of its digest, as far as a `server.json` says so.
+    pub tool_digests: Vec<(String, String)>,
+}
+
+/// A difference of which no more is known than that it is there.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Untold {
+    /// The tool, where it is one.
+    pub tool: Option<String>,
+    /// What differs, as a sentence about it.
+    pub what: String,
+}
+
+impl fmt::Display for Untold {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match &self.tool {
+            Some(tool) => write!(formatter, "tool `{}`: {}", shown::text(tool), self.what),
+            None => formatter.write_str(&self.what),
+        }
+    }
 }
 
 /// What is known of each published tool.
@@ -74,7 +96,11 @@ impl Published {
             digest: data.tools_digest,
             tool_count: Some(data.tool_count),
             surface_version: Some(data.surface_version.to_string()),
-            known: if data.tool_digests.is_empty() { Known::Nothing } else { Known::Beginnings(data.tool_digests) },
+            known: match data.tool_digests.as_slice() {
+                [] => Known::Nothing,
+                some => Known::Beginnings(some.to_vec()),
+            },
+            tool_digests: data.tool_digests,
         })
     }
 
@@ -112,7 +138,42 @@ impl Published {
             tool_count: Some(tools.tools().len()),
             surface_version: None,
             known: Known::All(tools),
+            tool_digests: Vec::new(),
         }
+    }
+
+    /// What else was published about the list of the published digest and is not so: the file contradicts itself.
+    pub(crate) fn contradictions(&self, list: &ToolList) -> Vec<Untold> {
+        let own = |key: &str, what: String| Untold { tool: None, what: format!("`{key}` {what}") };
+        let tools = list.tools();
+        let list_of = "the list of the published digest";
+        let mut found = Vec::new();
+        if let Some(count) = self.tool_count.filter(|count| *count != tools.len()) {
+            found.push(own(COUNT_KEY, format!("says {count}, and {list_of} has {}", tools.len())));
+        }
+        if self.tool_digests.is_empty() {
+            return found;
+        }
+        for (name, digest) in &self.tool_digests {
+            let what = match list.tool(name) {
+                None => format!("is none of {list_of}, and `{TOOLS_KEY}` names it"),
+                Some(tool) if !tool.digest().starts_with(digest) => {
+                    format!("`{TOOLS_KEY}` says another digest than it has in {list_of}")
+                }
+                Some(_) => continue,
+            };
+            found.push(Untold { tool: Some(name.clone()), what });
+        }
+        let names = |name: &str| self.tool_digests.iter().any(|(named, _)| named == name);
+        for tool in tools.iter().filter(|tool| !names(tool.name())) {
+            let what = format!("is one of {list_of}, and `{TOOLS_KEY}` does not name it");
+            found.push(Untold { tool: Some(tool.name().to_owned()), what });
+        }
+        if found.is_empty() && !self.tool_digests.iter().map(|(name, _)| name.as_str()).eq(tools.iter().map(Tool::name))
+        {
+            found.push(own(TOOLS_KEY, format!("has another order than {list_of}")));
+        }
+        found
     }
 }
 
@@ -134,24 +195,26 @@ impl Known {
     }
 
     /// Which tools differ, by name alone; none if that is not known.
-    pub(crate) fn differences(&self, received: &ToolList) -> Option<Vec<String>> {
+    pub(crate) fn differences(&self, received: &ToolList) -> Option<Vec<Untold>> {
         let Known::Beginnings(published) = self else { return None };
         let mut told = Vec::new();
+        let mut tell = |tool: Option<&str>, what: &str| {
+            told.push(Untold { tool: tool.map(str::to_owned), what: what.to_owned() });
+        };
         for (name, digest) in published {
-            let name_shown = shown::text(name);
             match received.tool(name) {
-                None => told.push(format!("tool `{name_shown}`: it is missing")),
+                None => tell(Some(name), "it is missing"),
                 Some(tool) if !tool.digest().starts_with(digest) => {
-                    told.push(format!("tool `{name_shown}`: its definition differs"));
+                    tell(Some(name), "its definition differs");
                 }
                 Some(_) => {}
             }
         }
         for tool in received.tools().iter().filter(|tool| published.iter().all(|(name, _)| name != tool.name())) {
-            told.push(format!("tool `{}`: it was not published", shown::text(tool.name())));
+            tell(Some(tool.name()), "it was not published");
         }
         if told.is_empty() {
-            told.push("the tools are in another order".to_owned());
+            told.push(Untold { tool: None, what: "the tools are in another order".to_owned() });
         }
         Some(told)
     }

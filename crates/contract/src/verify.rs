@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 use crate::client::{ClientError, ClientLimits, Eras, Received, Transport, receive};
 use crate::diff::{Diff, diff};
 use crate::list::ToolList;
-use crate::published::{Known, Published};
+use crate::published::{Known, Published, Untold};
 
 /// The exit code of [`Verdict::Equal`].
 pub const EXIT_EQUAL: u8 = 0;
@@ -41,7 +41,9 @@ pub enum Difference {
     /// What changed, from the published list to the received one.
     Changes(Diff),
     /// Which tools differ.
-    Tools(Vec<String>),
+    Tools(Vec<Untold>),
+    /// The list is the published one, and the file says something of it that is not so.
+    Contradiction(Vec<Untold>),
     /// Nothing but the two digests.
     Digests {
         /// The published one.
@@ -81,7 +83,13 @@ pub async fn verify(
 /// Holds a received list against what was published.
 pub fn judge(published: &Published, received: &Received) -> Verdict {
     let tools = &received.tools;
-    let Some(difference) = difference(published, tools) else { return Verdict::Equal };
+    let Some(difference) = difference(published, tools) else {
+        let contradictions = published.contradictions(tools);
+        return match contradictions.as_slice() {
+            [] => Verdict::Equal,
+            _ => Verdict::Differs(Difference::Contradiction(contradictions)),
+        };
+    };
     let reports_the_published = received.reported_digest.as_ref() == Some(&published.digest);
     if let Some(count) = published.tool_count
         && reports_the_published
@@ -135,12 +143,36 @@ impl Difference {
                 }
                 lines
             }
-            Difference::Tools(lines) => lines.clone(),
-            Difference::Digests { published, received } => {
-                vec![format!("the digest is `{received}` and `{published}` was published")]
+            Difference::Tools(untold) | Difference::Contradiction(untold) => {
+                untold.iter().map(ToString::to_string).collect()
             }
+            Difference::Digests { published, received } => vec![digests(published, received)],
         }
     }
+
+    /// For other programs: objects of one form, whatever is known.
+    fn to_values(&self) -> Vec<Value> {
+        let untold = |tool: &Option<String>, what: &str| json!({ "level": null, "kind": null, "tool": tool, "path": null, "what": what });
+        match self {
+            Difference::Changes(diff) => diff.changes().iter().map(|change| json!(change)).collect(),
+            Difference::Tools(all) | Difference::Contradiction(all) => {
+                all.iter().map(|Untold { tool, what }| untold(tool, what)).collect()
+            }
+            Difference::Digests { published, received } => vec![untold(&None, &digests(published, received))],
+        }
+    }
+
+    /// How many differences there are beside those that are told.
+    fn untold(&self) -> usize {
+        match self {
+            Difference::Changes(diff) => diff.untold(),
+            Difference::Tools(_) | Difference::Contradiction(_) | Difference::Digests { .. } => 0,
+        }
+    }
+}
+
+fn digests(published: &str, received: &str) -> String {
+    format!("the digest is `{received}` and `{published}` was published")
 }
 
 impl Report {
@@ -163,10 +195,8 @@ impl Report {
             },
         });
         if let Verdict::Differs(difference) = verdict {
-            value["differences"] = match difference {
-                Difference::Changes(diff) => json!(diff.changes()),
-                other => json!(other.lines()),
-            };
+            value["differences"] = difference.to_values().into();
+            value["untold"] = difference.untold().into();
         }
         value
     }
@@ -264,6 +294,54 @@ mod tests {
         let published = Published { known: Known::Nothing, ..published };
         assert_eq!(lines(&published).len(), 1);
         assert!(lines(&published)[0].contains(tools.digest()));
+    }
+
+    #[test]
+    fn a_server_json_that_contradicts_the_list_of_its_own_digest_is_a_difference_even_with_the_lock_beside_it() {
+        let tools = list(&["a", "b"]);
+        let good = server_json(&tools);
+        let lock = Lock { surface_version: version(), tools: tools.clone() };
+        let digests = |names: &[&str]| -> Vec<(String, String)> {
+            let digest = |name: &str| tools.tool(name).map_or("0".repeat(16), |tool| tool.digest()[..16].to_owned());
+            names.iter().map(|name| ((*name).to_owned(), digest(name))).collect()
+        };
+        let wrong = vec![("a".to_owned(), "0".repeat(16)), digests(&["b"]).remove(0)];
+        for (file, told) in [
+            (Published { tool_count: Some(4), ..good.clone() }, "`io.github.gatelatch/toolCount` says 4, and the list"),
+            (
+                Published { tool_digests: wrong, ..good.clone() },
+                "tool `a`: `io.github.gatelatch/toolDigests` says another",
+            ),
+            (Published { tool_digests: digests(&["a", "b", "c"]), ..good.clone() }, "tool `c`: is none of the list"),
+            (Published { tool_digests: digests(&["a"]), ..good.clone() }, "tool `b`: is one of the list"),
+            (Published { tool_digests: digests(&["b", "a"]), ..good.clone() }, "toolDigests` has another order"),
+        ] {
+            for published in [file.clone(), file.with_lock(lock.clone()).unwrap()] {
+                let Verdict::Differs(difference) = judge(&published, &received(tools.clone(), None)) else {
+                    panic!("{told}")
+                };
+                assert!(difference.lines()[0].contains(told), "{:?}", difference.lines());
+            }
+        }
+        assert_eq!(judge(&good, &received(tools.clone(), None)), Verdict::Equal);
+    }
+
+    #[test]
+    fn differences_in_json_are_objects_with_the_same_keys_however_little_is_known() {
+        let tools = list(&["a", "b"]);
+        let lock = Lock { surface_version: version(), tools: tools.clone() };
+        let digests_alone = Published { known: Known::Nothing, ..server_json(&tools) };
+        for published in [Published::of_lock(lock), server_json(&tools), digests_alone] {
+            let received = received(list(&["b", "c"]), None);
+            let verdict = judge(&published, &received);
+            let value = Report { received, published, verdict }.to_value();
+            assert_eq!(value["untold"], 0);
+            for difference in value["differences"].as_array().unwrap() {
+                let mut keys: Vec<&str> = difference.as_object().unwrap().keys().map(String::as_str).collect();
+                keys.sort_unstable();
+                assert_eq!(keys, ["kind", "level", "path", "tool", "what"], "{difference}");
+            }
+        }
     }
 
     #[test]

@@ -37,14 +37,22 @@ pub struct Move {
     pub least: SurfaceVersion,
 }
 
+impl Move {
+    fn too_small(&self) -> String {
+        let Move { locked, written, .. } = self;
+        if locked == written {
+            format!("surface version `{written}` is locked already, with another list")
+        } else {
+            format!("surface version `{written}` is too small after `{locked}`")
+        }
+    }
+}
+
 /// Why a version does not suit its change.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum MoveError {
     /// It moved too little.
-    #[error(
-        "surface version `{}` is too small after `{}`: {change}; help: set `surface_version: {}`",
-        step.written, step.locked, step.least
-    )]
+    #[error("{}: {change}; help: set `surface_version: {}`", step.too_small(), step.least)]
     TooSmall {
         /// The move.
         step: Box<Move>,
@@ -170,6 +178,11 @@ mod tests {
             error.to_string(),
             "surface version `1.3.0` is too small after `1.2.3`: major: tool `b`: it was removed; \
              help: set `surface_version: 2.0.0`"
+        );
+        let unmoved = version("1.2.3").check_move(&version("1.2.3"), &removed).unwrap_err().to_string();
+        assert!(
+            unmoved.starts_with("surface version `1.2.3` is locked already, with another list: major: "),
+            "{unmoved}"
         );
         for enough in ["2.0.0", "2.4.1", "3.0.0"] {
             assert_eq!(version("1.2.3").check_move(&version(enough), &removed), Ok(()), "{enough}");

@@ -7,7 +7,7 @@ use gatelatch_contract::lock::Lock;
 use gatelatch_contract::pin::Pin;
 use gatelatch_contract::published::Published;
 use gatelatch_contract::shown;
-use gatelatch_contract::verify::{Report, Verdict, judge};
+use gatelatch_contract::verify::{Difference, Report, Verdict, judge};
 use gatelatch_protocol::era::Era;
 
 use crate::exit::{Code, UsageError};
@@ -36,17 +36,23 @@ pub(crate) fn verify(environment: &Environment, options: &VerifyOptions) -> anyh
     };
     let mut eras = vec![first.era];
     eras.extend(legacy.as_ref().map(|legacy| legacy.era));
+    let lists = [(first.era, first.tools.digest().to_owned())];
+    let lists = lists.into_iter().chain(legacy.iter().map(|legacy| (legacy.era, legacy.tools.digest().to_owned())));
+    let lists: Vec<(Era, String)> = lists.collect();
     // The list that is told is the one that differs, where only one does.
     let legacy = legacy.filter(|_| judge(&published, &first) == Verdict::Equal);
     let received = legacy.filter(|legacy| judge(&published, legacy) != Verdict::Equal).unwrap_or(first);
+    let sent_in: Vec<Era> =
+        lists.iter().filter(|(_, digest)| digest == received.tools.digest()).map(|(era, _)| *era).collect();
     let verdict = judge(&published, &received);
     let report = Report { received, published, verdict };
     if options.json {
         let mut value = report.to_value();
-        value["eras"] = eras.iter().map(|era| era_name(*era)).collect();
+        value["eras"] = names(&eras).into();
+        value["received"]["eras"] = names(&sent_in).into();
         print(&shown::json(&value.to_string()))?;
     } else {
-        tell(&report, &eras, options)?;
+        tell(&report, &sent_in, options)?;
     }
     Ok(code(&report.verdict))
 }
@@ -74,9 +80,7 @@ fn tell(report: &Report, eras: &[Era], options: &VerifyOptions) -> anyhow::Resul
     let version = version.unwrap_or_default();
     match verdict {
         Verdict::Equal => {
-            let eras: Vec<&str> = eras.iter().map(|era| era_name(*era)).collect();
-            let eras = format!("{} era{}", eras.join(" and "), if eras.len() == 1 { "" } else { "s" });
-            print(&format!("equal: {} as published{version} ({eras}), digest {digest}", tools(sent)))?;
+            print(&format!("equal: {} as published{version} ({}), digest {digest}", tools(sent), in_words(eras)))?;
         }
         Verdict::PartialView { visible, published } => {
             print(&format!("partial view: {visible} of the {published} published tools{version}"))?;
@@ -86,8 +90,16 @@ fn tell(report: &Report, eras: &[Era], options: &VerifyOptions) -> anyhow::Resul
         }
         Verdict::Differs(difference) => {
             let count = published.tool_count.map(|count| format!(", {} published{version}", were(count)));
-            let era = era_name(received.era);
-            print(&format!("differs: {} received in the {era} era{}", tools(sent), count.unwrap_or_default()))?;
+            let count = count.unwrap_or_default();
+            match difference {
+                Difference::Contradiction(_) => print(&format!(
+                    "differs: {} received, with the published digest, and the file contradicts itself",
+                    tools(sent)
+                ))?,
+                Difference::Changes(_) | Difference::Tools(_) | Difference::Digests { .. } => {
+                    print(&format!("differs: {} received in the {}{count}", tools(sent), in_words(eras)))?
+                }
+            }
             for line in difference.lines() {
                 print(&format!("  {line}"))?;
             }
@@ -101,6 +113,14 @@ fn tell(report: &Report, eras: &[Era], options: &VerifyOptions) -> anyhow::Resul
         say(&format!("note: the server says that its digest is `{reported}`, which is not that of what it sends"));
     }
     Ok(())
+}
+
+fn names(eras: &[Era]) -> Vec<&'static str> {
+    eras.iter().map(|era| era_name(*era)).collect()
+}
+
+fn in_words(eras: &[Era]) -> String {
+    format!("{} era{}", names(eras).join(" and "), if eras.len() == 1 { "" } else { "s" })
 }
 
 /// So many tools, in words.
@@ -167,7 +187,7 @@ pub(crate) fn unusable(path: &Path, error: &dyn std::error::Error) -> UsageError
 
 #[cfg(test)]
 mod tests {
-    use gatelatch_contract::verify::{Difference, EXIT_NO_LIST};
+    use gatelatch_contract::verify::EXIT_NO_LIST;
 
     use super::*;
 
