@@ -46,12 +46,12 @@ impl Linking<'_> {
         let because = &of.ruling.because;
         let (message, help) = match of.ruling.effect {
             Effect::Irreversible => (
-                format!("`{name}` is irreversible because {because}, and no such operation can be declared ({place})"),
+                format!("`{name}` is irreversible, and no such operation can be declared: {because} ({place})"),
                 Some("leave it out; operators reach it, once a human has agreed".to_owned()),
             ),
             effect if effect > declared => (
                 format!(
-                    "{} is declared `{declared}`, and `{name}` is `{effect}` because {because} ({place})",
+                    "{} is declared `{declared}`, and `{name}` is `{effect}`: {because} ({place})",
                     quoted(&self.tool.name)
                 ),
                 Some("write `read_only: false`, which asks for a new version of the contract".to_owned()),
