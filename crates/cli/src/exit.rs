@@ -24,9 +24,9 @@ impl Code {
         (
             Code::Failed,
             1,
-            "the program failed, `check`, `contract`, `doctor` or `demo` found something wrong, or `verify` or `pin` found another list",
+            "the program failed, `check`, `contract`, `chat --list`, `doctor` or `demo` found something wrong, or `verify` or `pin` found another list",
         ),
-        (Code::Usage, 2, "the command, an argument or a setting is wrong"),
+        (Code::Usage, 2, "the command, an argument or a setting is wrong, or a file that it names cannot be read"),
         (Code::ApprovalRequired, 3, "the call cannot be undone and no human has agreed"),
         (Code::Denied, 4, "the call is not allowed here, whoever agrees"),
         (Code::NotReady, 5, "a program, a file or a secret that it needs is missing"),

@@ -211,7 +211,8 @@ pub(crate) enum ContractVerb {
         #[arg(long, requires = "out")]
         force: bool,
     },
-    /// Tell what changed since the lock file and which version that needs; exit code 1 where the version moved too little.
+    /// Tell what changed since the lock file and which version that needs; exit code 1 where the version moved too little, or
+    /// the declaration, the catalog and the lock file cannot be compared.
     Diff {
         /// Print JSON.
         #[arg(long)]

@@ -30,7 +30,10 @@ pub(crate) const VARIABLES: &[(&str, &str)] = &[
     ("GATELATCH_DENY_IRREVERSIBLE", "1: what cannot be undone is refused even where a human has agreed"),
     ("GATELATCH_CAPABILITIES_MAX_BYTES", "over how many bytes a full schema becomes an index (default 40000)"),
     ("GATELATCH_CHAT_SURFACE", "the declaration that `gatelatch chat` serves; used when no --surface is given"),
-    ("GATELATCH_LOG", "what is logged on standard error: error, warn, info, debug, trace, or a filter by target"),
+    (
+        "GATELATCH_LOG",
+        "what is logged on standard error: error, warn, info, debug, trace, off, or a filter by target; `operator` and `chat` log the verdict and the outcome of each call whatever it says, unless it names their target, `gatelatch::record`",
+    ),
     (
         "GATELATCH_CACHE",
         "where compiled-in programs are unpacked and compiled catalogs are kept (default: the user's cache folder)",

@@ -3,7 +3,8 @@
 //! Owns the order in which it is looked for and what is read of it. What it must agree with is the chat surface's
 //! judgement. Start at [`Declared::find`].
 
-mod drift;
+pub(crate) mod review;
+pub(crate) mod standing;
 
 use std::io::Read as _;
 use std::path::{Path, PathBuf};

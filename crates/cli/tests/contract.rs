@@ -58,6 +58,13 @@ fn contract(bench: &Bench, words: &[&str]) -> (i32, String, String) {
     bench.run(&[&["--catalog", "mine", "contract"], words].concat())
 }
 
+/// What is printed for other programs where something is wrong.
+fn wrong(bench: &Bench, words: &[&str]) -> Value {
+    let (code, out, err) = contract(bench, words);
+    assert_eq!(code, 1, "{err}");
+    serde_json::from_str(&out).unwrap()
+}
+
 fn text(bench: &Bench, file: &str) -> String {
     std::fs::read_to_string(bench.path(file)).unwrap()
 }
@@ -165,7 +172,7 @@ fn a_first_lock_is_allowed_and_a_second_changes_nothing() {
     let bench = bench();
     let (code, _, err) = contract(&bench, &["diff"]);
     assert!(
-        code == 2 && err.contains("has no lock file") && err.contains("gatelatch --catalog mine contract lock"),
+        code == 1 && err.contains("has no lock file") && err.contains("gatelatch --catalog mine contract lock"),
         "{err}"
     );
     let (code, out, err) = contract(&bench, &["lock"]);
@@ -241,8 +248,10 @@ fn a_lock_file_that_was_edited_by_hand_is_not_believed() {
     bench.write(LOCK, &text(&bench, LOCK).replace("Lists what lies", "Shows what lies"));
     for verb in ["diff", "lock"] {
         let (code, _, err) = contract(&bench, &[verb]);
-        assert!(code == 2 && err.contains("tool `desk_list`") && err.contains("version control"), "{err}");
+        assert!(code == 1 && err.contains("tool `desk_list`") && err.contains("version control"), "{err}");
+        assert!(err.contains("this lock file was edited: "), "{err}");
     }
+    assert_eq!(wrong(&bench, &["diff", "--json"])["error"], "lock_unusable");
 }
 
 #[test]
@@ -251,9 +260,11 @@ fn a_declaration_that_could_not_be_served_is_neither_locked_nor_digested() {
     edit(&bench, "reversible: true", "reversible: false");
     for verb in ["lock", "digest", "explain"] {
         let (code, out, err) = contract(&bench, &[verb]);
-        assert_eq!((code, out.as_str()), (2, ""), "{verb}");
+        assert_eq!((code, out.as_str()), (1, ""), "{verb}");
         assert!(err.contains("mine/chat_surface.yaml:9:") && err.contains("error[M"), "{err}");
     }
+    let told = wrong(&bench, &["digest", "--json"]);
+    assert_eq!((&told["error"], &told["findings"][0]["line"]), (&json!("declaration_broken"), &json!(9)), "{told}");
     assert!(!bench.path(LOCK).exists());
 }
 
@@ -273,7 +284,12 @@ fn a_declaration_that_disagrees_with_the_catalog_is_neither_compared_locked_nor_
         bench.write(SURFACE, &DECLARATION.replacen(old, new, 1));
         for verb in [&["diff"][..], &["diff", "--json"], &["lock"], &["digest"], &["digest", "--json"]] {
             let (code, out, err) = contract(&bench, verb);
-            assert_eq!((code, out.as_str()), (2, ""), "{verb:?}: {err}");
+            assert_eq!((code, out.is_empty()), (1, !verb.contains(&"--json")), "{verb:?}: {err}");
+            if verb.contains(&"--json") {
+                let told: Value = serde_json::from_str(&out).unwrap();
+                let findings = told["findings"].as_array().unwrap();
+                assert!(told["error"] == "catalog_disagrees" && findings.iter().any(|found| found["code"] == rule));
+            }
             assert!(err.contains(&format!("error[{rule}]")), "{verb:?}: {err}");
             assert!(err.contains("`desk_list` of mine/chat_surface.yaml disagrees with the catalog"), "{err}");
             assert!(err.contains("help: mend the declaration or the manifest"), "{err}");
@@ -296,7 +312,7 @@ fn a_draft_is_locked_only_once_every_line_that_waits_for_a_review_is_gone() {
         .collect();
     assert!(waiting.len() > 2, "{draft}");
     let (code, out, err) = contract(&bench, &["lock"]);
-    assert_eq!((code, out.as_str()), (2, ""), "{err}");
+    assert_eq!((code, out.as_str()), (1, ""), "{err}");
     assert!(err.contains(&format!("{SURFACE} is a draft still: {} lines wait for a review", waiting.len())), "{err}");
     assert!(waiting.iter().all(|line| err.contains(line)) && err.contains("take the line away"), "{err}");
     assert!(!bench.path(LOCK).exists());
@@ -320,7 +336,7 @@ fn a_version_that_was_changed_in_the_lock_file_alone_lets_no_other_version_pass(
     edit(&bench, "surface_version: 1.2.0", "surface_version: 1.1.0");
     for verb in [&["diff"][..], &["lock"], &["explain", "desk_list"]] {
         let (code, _, err) = contract(&bench, verb);
-        assert!(code == 2 && err.contains("`surface_version` is not the one that was locked"), "{err}");
+        assert!(code == 1 && err.contains("`surface_version` is not the one that was locked"), "{err}");
         assert!(err.contains("version control"), "{err}");
     }
 }
@@ -416,7 +432,15 @@ fn check_and_doctor_tell_that_the_declaration_left_its_lock_file_behind() {
 
     bench.write(SURFACE, &DECLARATION.replace("1.2.0", "1.1.0"));
     assert!(check().1.contains("error[M196]: `1.1.0` is older than 1.2.0"), "{}", check().1);
+    assert_eq!(lock_state(&bench), "differs");
+    bench.write(SURFACE, &DECLARATION.replace("read_only: true", "read_only: false"));
+    assert!(check().1.contains("[M196]"), "{}", check().1);
+    // A list that cannot be served has no version to move to.
+    bench.write(SURFACE, &DECLARATION.replace("action: list-things", "action: putThing"));
+    let (code, out, _) = check();
+    assert!(code == 1 && out.contains("error[M14") && !out.contains("[M19"), "{out}");
     bench.write(SURFACE, DECLARATION);
+    assert_eq!(lock_state(&bench), "agrees");
     let locked = text(&bench, LOCK);
     bench.write(LOCK, &locked.replace("lies on", "is on"));
     let (code, out, _) = check();
@@ -425,4 +449,53 @@ fn check_and_doctor_tell_that_the_declaration_left_its_lock_file_behind() {
         "{out}"
     );
     assert!(out.contains("help: take back the one that was agreed upon"), "{out}");
+    assert_eq!(lock_state(&bench), "unusable");
+    std::fs::remove_file(bench.path(LOCK)).unwrap();
+    assert_eq!(lock_state(&bench), "none");
+    let (_, out, _) = Bench::new().run(&["check", "--json"]);
+    assert_eq!(serde_json::from_str::<Value>(&out).unwrap()["chat_surface"]["lock"], "agrees");
+}
+
+fn lock_state(bench: &Bench) -> String {
+    let (_, out, _) = bench.run(&["--catalog", "mine", "check", "--json"]);
+    let report: Value = serde_json::from_str(&out).unwrap();
+    report["chat_surface"]["lock"].as_str().unwrap().to_owned()
+}
+
+#[test]
+fn check_and_doctor_tell_that_a_declaration_is_a_draft_still() {
+    let bench = bench();
+    contract(&bench, &["init", "desk.list-things", "--out", SURFACE, "--force"]);
+    let draft = text(&bench, SURFACE);
+    let (code, out, _) = bench.run(&["--catalog", "mine", "check"]);
+    assert!(code == 0 && out.contains("mine/chat_surface.yaml:5:1: warning[M198]: this is a draft still: "), "{out}");
+    let doctor = || bench.run(&["--catalog", "mine", "doctor"]).1;
+    assert!(doctor().contains("warn chat surface: mine/chat_surface.yaml: 1 warning; this is a draft"), "{}", doctor());
+    let reviewed: Vec<&str> = draft.lines().filter(|line| !line.trim_start().starts_with("# review: ")).collect();
+    bench.write(SURFACE, &(reviewed.join("\n") + "\n"));
+    let (_, out, _) = bench.run(&["--catalog", "mine", "check"]);
+    assert!(!out.contains("M198"), "{out}");
+}
+
+#[test]
+fn a_draft_says_of_what_changes_nothing_that_it_may_be_repeated_and_a_surface_to_read_is_refused() {
+    let bench = bench();
+    bench.write(TOOL, &format!("{HEAD}{ACTIONS}").replace("    idempotent: true\n", ""));
+    let (code, out, err) = contract(&bench, &["init", "desk.list-things"]);
+    assert!(code == 0 && out.contains("read_only: true") && out.contains("idempotent: true"), "{out}{err}");
+    bench.write(SURFACE, &out);
+    assert_eq!(bench.run(&["--catalog", "mine", "check"]).0, 0);
+    let (code, out, err) = contract(&bench, &["init", "desk.list-things", "--surface", SURFACE]);
+    assert_eq!((code, out.as_str()), (2, ""));
+    assert!(err.contains("`contract init` reads none") && err.contains("--out"), "{err}");
+}
+
+#[test]
+fn a_version_that_moved_without_need_is_not_told_to_have_been_needed() {
+    let bench = bench();
+    contract(&bench, &["lock"]);
+    edit(&bench, "surface_version: 1.2.0", "surface_version: 1.3.0");
+    let (code, out, _) = contract(&bench, &["diff"]);
+    let expected = "surface_version moved from 1.2.0 to 1.3.0; nothing changed, so that it need not\n";
+    assert_eq!((code, out.as_str()), (0, expected));
 }

@@ -112,12 +112,12 @@ fn every_command_in_a_document_ends_as_the_document_says() {
     assert!(ran >= 8, "only {ran} commands");
 }
 
-/// Does what a block says, in the order of its page: `console` runs, `python PATH` and `sh PATH` write, `yaml mine/PATH`
+/// Does what a block says, in the order of its page: `console` runs, `python PATH`, `sh PATH` and `json PATH` write, `yaml mine/PATH`
 /// and `yaml PATH` write into the catalog `mine`, `diff PATH` edits, `text = PATH` shows what a file holds by then. How
 /// many commands it ran.
 fn play(bench: &Bench, block: &Block) -> usize {
     match block.info.split_once(' ') {
-        Some(("python" | "sh", path)) => bench.write(path, &block.text),
+        Some(("python" | "sh" | "json", path)) => bench.write(path, &block.text),
         Some(("yaml", path)) => bench.write(&format!("mine/{}", path.trim_start_matches("mine/")), &block.text),
         Some(("diff", path)) => edit(bench, block, path),
         Some(("text", place)) => {

@@ -4,7 +4,7 @@
 //! The reference page is made from [`RULES`], and tests demand a golden case for each. Codes from 100 to
 //! 109 are about whole catalogs and are found by whoever loads them, those from 140 about what a declaration of the chat
 //! surface and a catalog say of each other, those from 190 about what the gate makes of a manifest, those from 195 about
-//! a declaration and its lock file; the others are found in one file. A code is never given a second meaning and never used
+//! a declaration as a contract: its lock file and its review; the others are found in one file. A code is never given a second meaning and never used
 //! again once it is gone. Start at [`RULES`].
 
 use crate::diagnostic::Severity;
@@ -422,6 +422,9 @@ rules! {
     LOCK_UNUSABLE 197 Error "lock_unusable"
         "The lock file beside a declaration is none, or was edited by hand; nothing is left out for it."
         "take back the one that was agreed upon, from version control"
+    DRAFT_UNREVIEWED 198 Warning "draft_unreviewed"
+        "A declaration of the chat surface has lines of its draft that wait for somebody; it is served all the same."
+        "mend what stands below each line that says `review` or `missing`, and take the line away"
 }
 
 #[cfg(test)]

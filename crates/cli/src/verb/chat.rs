@@ -15,16 +15,18 @@ use crate::settings::{Environment, Settings};
 use crate::surface::Declared;
 use crate::verb::{Road, broken, load_catalog, say, serving, working_folder};
 
-/// Prints the list that clients see, without a transport.
+/// Prints the list that clients see, without a transport. A declaration of which less would be served is something wrong
+/// that was found, and no wrong command.
 pub(crate) fn list(place: &Place, environment: &Environment, named: Option<&Path>) -> anyhow::Result<Code> {
     let folder = working_folder()?;
     let settings = Settings::read(place, environment, &folder)?;
     let declared = Declared::require(named, &settings, &folder)?;
     let loaded = load_catalog(&settings);
     let linked = declared.link(&loaded.catalog, &broken(&loaded.findings));
-    tell(&declared, &linked)?;
+    tell(&declared, &linked).map_err(|error| anyhow::Error::msg(error.to_string()))?;
     let tools: Vec<_> = linked.tools.iter().map(|tool| tool.published().clone()).collect();
-    serving::list(&tools)
+    serving::list(&tools)?;
+    Ok(if linked.left_out.is_empty() { Code::Done } else { Code::Failed })
 }
 
 /// Serves until end of input or a signal.
@@ -40,7 +42,7 @@ pub(crate) fn serve(place: &Place, environment: Environment, named: Option<&Path
 }
 
 /// Tells what is wrong, and which tools are left out for it. With none left there is nothing to serve.
-fn tell(declared: &Declared, linked: &Linked) -> anyhow::Result<()> {
+fn tell(declared: &Declared, linked: &Linked) -> Result<(), UsageError> {
     declared.manifest()?;
     for finding in declared.findings.iter().chain(&linked.findings) {
         say(&finding.to_string());
@@ -53,7 +55,7 @@ fn tell(declared: &Declared, linked: &Linked) -> anyhow::Result<()> {
         let message =
             format!("no tool of {} agrees with the catalog, so that there is nothing to serve", declared.file);
         let help = format!("mend the {} that are told above", linked.findings.len() - warnings);
-        return Err(UsageError::new(message, help).into());
+        return Err(UsageError::new(message, help));
     }
     Ok(())
 }

@@ -19,6 +19,7 @@ use crate::exit::Code;
 use crate::options::Place;
 use crate::settings::{Environment, Settings};
 use crate::surface::Declared;
+use crate::surface::standing::LockState;
 use crate::verb::{broken, load_catalog, print, print_advice, print_json, say, working_folder};
 
 use mend::Mended;
@@ -140,8 +141,8 @@ struct Published {
     file: String,
     tools: usize,
     left_out: Vec<String>,
-    /// Whether a lock file lies beside it; the one that ships is held to its own in the repository.
-    is_locked: bool,
+    /// How its lock file stands to it; nothing where it has errors of its own.
+    lock: Option<LockState>,
 }
 
 impl Published {
@@ -154,17 +155,17 @@ impl Published {
     ) -> anyhow::Result<Option<Published>> {
         let Some(declared) = Declared::find(None, settings, folder)? else { return Ok(None) };
         let linked = declared.link(catalog, &broken(findings));
-        let is_locked = declared.lock_path().is_none_or(|lock| lock.is_file());
-        let drift = declared.drift();
+        let standing = declared.standing(&linked);
         findings.extend(declared.findings);
         findings.extend(linked.findings);
-        findings.extend(drift);
+        findings.extend(standing.findings().cloned());
         let Linked { tools, left_out, .. } = linked;
-        Ok(Some(Published { file: declared.file, tools: tools.len(), left_out, is_locked }))
+        Ok(Some(Published { file: declared.file, tools: tools.len(), left_out, lock: standing.lock }))
     }
 
     fn to_value(&self) -> Value {
-        json!({ "file": self.file, "tools": self.tools, "left_out": self.left_out, "locked": self.is_locked })
+        let lock = self.lock.map(LockState::as_str);
+        json!({ "file": self.file, "tools": self.tools, "left_out": self.left_out, "lock": lock })
     }
 }
 
@@ -174,7 +175,7 @@ impl fmt::Display for Published {
             [] => String::new(),
             names => format!(", left out: {}", names.join(", ")),
         };
-        let lock = if self.is_locked { "" } else { "; no lock file beside it" };
+        let lock = if self.lock == Some(LockState::None) { "; no lock file beside it" } else { "" };
         write!(f, "chat surface {}: {}{left_out}{lock}", self.file, counted(self.tools, "tool", "tools"))
     }
 }

@@ -13,11 +13,13 @@ use std::path::Path;
 use anyhow::Context;
 use gatelatch_bridge::bridge::Broken;
 use gatelatch_contract::file::write_whole;
+use gatelatch_contract::shown;
 use gatelatch_manifest::nearest::nearest;
 use gatelatch_manifest::read;
 use gatelatch_registry::catalog::{Catalog, Entry, Kind};
 use gatelatch_registry::load::Loaded;
 
+use self::declared::Wrong;
 use self::draft::{Draft, Operation};
 use crate::exit::{Code, UsageError};
 use crate::options::{ContractVerb, Place};
@@ -31,13 +33,28 @@ pub(crate) fn run(
     surface: Option<&Path>,
     verb: &ContractVerb,
 ) -> anyhow::Result<Code> {
+    let agreed = || declared::open_agreed(place, environment, surface);
     match verb {
+        ContractVerb::Init { .. } if surface.is_some() => {
+            let help = "name the file to write with --out";
+            Err(UsageError::new("--surface names a declaration to read, and `contract init` reads none", help).into())
+        }
         ContractVerb::Init { actions, out, force } => init(place, environment, actions, out.as_deref(), *force),
-        ContractVerb::Diff { json } => lock::diff(&declared::open_agreed(place, environment, surface)?, *json),
-        ContractVerb::Lock => lock::lock(&declared::open_agreed(place, environment, surface)?),
-        ContractVerb::Digest { json } => lock::digest(&declared::open_agreed(place, environment, surface)?, *json),
+        ContractVerb::Diff { json } => told(agreed().and_then(|declared| lock::diff(&declared, *json)), *json),
+        ContractVerb::Lock => lock::lock(&agreed()?),
+        ContractVerb::Digest { json } => told(agreed().and_then(|declared| lock::digest(&declared, *json)), *json),
         ContractVerb::Explain { name } => explain::explain(place, environment, surface, name.as_deref()),
     }
+}
+
+/// Tells what was found wrong on standard output too, where JSON is expected there.
+fn told(outcome: anyhow::Result<Code>, as_json: bool) -> anyhow::Result<Code> {
+    if let Err(error) = &outcome
+        && let Some(wrong) = error.downcast_ref::<Wrong>().filter(|_| as_json)
+    {
+        print(&shown::json(&wrong.to_value().to_string()))?;
+    }
+    outcome
 }
 
 /// Prints or writes a draft, and tells what stands in its way.

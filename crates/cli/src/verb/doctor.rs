@@ -234,13 +234,13 @@ fn look_at_surface(settings: &Settings, folder: &Path, loaded: &Loaded, report: 
         }
     };
     let linked = declared.link(&loaded.catalog, &broken(&loaded.findings));
-    let drift = declared.drift();
-    let found = || declared.findings.iter().chain(&linked.findings).chain(&drift);
+    let standing = declared.standing(&linked);
+    let found = || declared.findings.iter().chain(&linked.findings).chain(standing.findings());
     let count = |severity| found().filter(|finding| finding.severity == severity).count();
     let (errors, warnings) = (count(Severity::Error), count(Severity::Warning));
     let file = &declared.file;
-    // A contract that moved is what its author has to know first.
-    let moved = drift.as_ref().map(|drift| format!("; {}", drift.message)).unwrap_or_default();
+    // A contract that moved, or is a draft, is what its author has to know first.
+    let moved = standing.findings().map(|finding| format!("; {}", finding.message)).collect::<String>();
     if errors > 0 {
         report.fail("chat surface", format!("{file}: {}{moved}", counted(errors, "error", "errors")), SEE);
     } else if warnings > 0 {

@@ -14,6 +14,7 @@ use gatelatch_registry::catalog::{
 };
 use serde_json::{Map, Value, json};
 
+use crate::surface::review::{MISSING, REVIEW};
 use crate::verb::init::draft::humanised;
 use crate::yaml::{self, Line};
 
@@ -25,21 +26,6 @@ surface_version: 0.1.0
 # review: who the server says it is, and for the model what the tools are for
 # server: {name: gatelatch-chat, title: Gatelatch, instructions: What the tools are for.}
 ";
-
-/// How a comment begins that waits for somebody, after its `# `.
-const REVIEW: &str = "review: ";
-/// The same where something is not there yet.
-const MISSING: &str = "missing: ";
-
-/// The lines of a declaration that wait for somebody, each with its number from 1.
-pub(super) fn waiting(text: &str) -> Vec<(usize, String)> {
-    let waits = |line: &str| {
-        let comment = line.trim_start().strip_prefix('#').map(str::trim_start);
-        comment.is_some_and(|comment| comment.starts_with(REVIEW) || comment.starts_with(MISSING))
-    };
-    let lines = (1..).zip(text.lines()).filter(|(_, line)| waits(line));
-    lines.map(|(number, line)| (number, line.trim().to_owned())).collect()
-}
 
 /// An action of the catalog that is to be declared.
 #[derive(Clone, Copy)]
@@ -145,7 +131,8 @@ impl Tool<'_, '_> {
         lines.push(comment(format!("the gate says so: {}", self.because)));
         lines.push(flag("read_only", self.read_only));
         lines.push(flag("reversible", true));
-        lines.push(flag("idempotent", action.idempotent));
+        // What changes nothing may be repeated, whether its manifest says so or not.
+        lines.push(flag("idempotent", action.idempotent || self.read_only));
         lines.push(flag("open_world", action.open_world));
         let names = argument_names(action);
         let key = self.key().filter(|_| !self.read_only && !action.idempotent);
@@ -291,13 +278,6 @@ fn folded(name: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn what_waits_for_somebody_is_a_comment_that_says_so_and_nothing_that_is_put_off() {
-        let text = "# A draft: review it.\n# review: who\ntools:\n  - name: a\n    # missing: what\n    # reviewed: yes\n  \
-                    #  - name: b\n  #    # review: this\n";
-        assert_eq!(waiting(text), [(2, "# review: who".to_owned()), (5, "# missing: what".to_owned())]);
-    }
 
     #[test]
     fn a_name_is_folded_word_by_word() {

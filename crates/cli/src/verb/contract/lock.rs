@@ -9,18 +9,16 @@ use gatelatch_contract::lock::Lock;
 use gatelatch_contract::shown;
 use serde_json::{Value, json};
 
-use super::declared::Declared;
+use super::declared::{Declared, Wrong};
 use crate::exit::{Code, UsageError};
+use crate::surface::review::lines_wait;
 use crate::verb::{print, say};
 
 /// Tells what changed since the lock file.
 pub(super) fn diff(declared: &Declared, as_json: bool) -> anyhow::Result<Code> {
     let Some(lock) = declared.lock()? else {
-        return Err(UsageError::new(
-            format!("{} has no lock file", declared.shown),
-            "`gatelatch contract lock` writes the first",
-        )
-        .into());
+        let help = "`gatelatch contract lock` writes the first".to_owned();
+        return Err(Wrong::new("lock_missing", format!("{} has no lock file", declared.shown), Some(help)).into());
     };
     let diff = gatelatch_contract::diff::diff(&lock.tools, &declared.tools);
     let moved = lock.surface_version.check_move(&declared.version, &diff);
@@ -38,6 +36,9 @@ pub(super) fn diff(declared: &Declared, as_json: bool) -> anyhow::Result<Code> {
     let (locked, written, needed) = (&lock.surface_version, &declared.version, needed(&lock, &diff));
     match moved {
         Ok(()) if diff.is_empty() && locked == written => print(&format!("nothing changed since {locked}"))?,
+        Ok(()) if diff.is_empty() => {
+            print(&format!("surface_version moved from {locked} to {written}; nothing changed, so that it need not"))?
+        }
         Ok(()) => print(&format!("surface_version moved from {locked} to {written}; {needed} was needed"))?,
         Err(error) => say(&format!("error: {error}")),
     }
@@ -75,14 +76,13 @@ pub(super) fn lock(declared: &Declared) -> anyhow::Result<Code> {
 }
 
 /// The lines of a draft that nobody has answered for yet.
-fn unreviewed(declared: &Declared) -> UsageError {
-    let count = declared.waiting.len();
-    let lines = if count == 1 { "1 line waits".to_owned() } else { format!("{count} lines wait") };
-    let mut message = format!("{} is a draft still: {lines} for a review", declared.shown);
+fn unreviewed(declared: &Declared) -> Wrong {
+    let mut message = format!("{} is a draft still: {}", declared.shown, lines_wait(declared.waiting.len()));
     for (number, line) in &declared.waiting {
         message.push_str(&format!("\n  {}:{number}: {line}", declared.shown));
     }
-    UsageError::new(message, "mend what stands below each of them, and take the line away")
+    let help = "mend what stands below each of them, and take the line away";
+    Wrong::new("draft_unreviewed", message, Some(help.to_owned()))
 }
 
 /// Prints the digest of what would be published.
