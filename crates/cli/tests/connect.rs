@@ -312,6 +312,20 @@ fn a_client_waits_for_what_the_longest_tool_may_take_with_all_of_its_steps() {
     shown(&["codex", "--chat", "--write"]);
     let (_, told, _) = bench.run(&["--catalog", "mine", "doctor"]);
     assert!(told.contains("Codex starts this gatelatch's chat server") && !told.contains("Codex lacks"), "{told}");
+    // Connected with a declaration of its own, and looked at from where there is none.
+    let alone = Bench::new();
+    slow(&alone);
+    std::fs::rename(alone.path("mine/chat_surface.yaml"), alone.path("own.yaml")).unwrap();
+    let text = std::fs::read_to_string(alone.path("own.yaml")).unwrap();
+    alone.write("own.yaml", text.split("  - {name: x_both").next().unwrap());
+    let manifest = std::fs::read_to_string(alone.path("mine/tools/x/tool.yaml")).unwrap();
+    alone.write("mine/tools/x/tool.yaml", &manifest.replace("timeout_s: 200", "timeout_s: 20"));
+    alone.run(&["--catalog", "mine", "connect", "codex", "--chat", "--surface", "own.yaml", "--write"]);
+    let (_, told, _) = alone.run(&["--catalog", "mine", "doctor"]);
+    assert!(
+        told.contains("Codex starts gatelatch with other arguments") && !told.contains("tool_timeout_sec"),
+        "{told}"
+    );
 }
 
 #[test]

@@ -448,8 +448,10 @@ fn look_at_clients(
     let catalogs: &[PathBuf] = settings.map(|settings| settings.catalogs.as_slice()).unwrap_or_default();
     let surface = settings.and_then(|settings| settings.chat_surface.as_ref()).map(|named| absolute(folder, named));
     let chat = Server::Chat { surface };
-    let (longest_call, longest_chat) =
-        known.map(|(settings, loaded)| longest_calls(settings, folder, loaded)).unwrap_or_default();
+    let (longest_call, longest_chat) = known.map_or_else(
+        || (longest::usual(), longest::usual()),
+        |(settings, loaded)| longest_calls(settings, folder, loaded),
+    );
     let surroundings = Surroundings {
         environment: environment.variables.clone(),
         state_folder: state_folder(environment, folder),
@@ -506,7 +508,7 @@ fn longest_calls(settings: &Settings, folder: &Path, loaded: &Loaded) -> (Durati
         let linked = declared.link(&loaded.catalog, &broken(&loaded.findings));
         declared.manifest.as_ref().map(|manifest| longest::of_chat(manifest, &linked, &loaded.catalog))
     });
-    (longest::of_catalog(&loaded.catalog), chat.unwrap_or_default())
+    (longest::of_catalog(&loaded.catalog), chat.unwrap_or_else(longest::usual))
 }
 
 /// Tells of a client that is installed.

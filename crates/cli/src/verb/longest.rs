@@ -30,7 +30,12 @@ pub(crate) fn of_chat(manifest: &SurfaceManifest, linked: &Linked, catalog: &Cat
     }))
 }
 
+/// What a call may take where nothing is said.
+pub(crate) fn usual() -> Duration {
+    Limits::default().timeout
+}
+
 /// Never less than what holds where nothing is said: what is declared tomorrow fits too.
 fn longest(timeouts: impl Iterator<Item = Duration>) -> Duration {
-    timeouts.fold(Limits::default().timeout, Duration::max)
+    timeouts.fold(usual(), Duration::max)
 }
