@@ -82,10 +82,10 @@ impl Reading {
     fn of(text: &str, command: Option<&str>) -> Reading {
         let layout = Layout::of(text);
         let of = |section| layout.items.iter().filter(move |item: &&Item| item.section == section);
-        let options: Vec<(Spec, Item)> =
-            of(Section::Options).map(|item| (Spec::parse(&item.spec, layout.single_dash), item.clone())).collect();
+        let spec = |item: &Item| Spec::parse(&item.spec, layout.single_dash, is_all_spec(item, &layout.usage));
+        let options: Vec<(Spec, Item)> = of(Section::Options).map(|item| (spec(item), item.clone())).collect();
         let named: Vec<String> = of(Section::Arguments).filter_map(|item| option::plain_name(&item.spec)).collect();
-        let values = |flag: &str| options.iter().find(|(spec, _)| spec.is(flag)).map(|(spec, _)| spec.values());
+        let values = |flag: &str| options.iter().map(|(spec, _)| spec).find(|spec| spec.is(flag));
         let usage = Usage::of(&layout.usage, &values, &named, command);
         Reading { usage, options, layout }
     }
@@ -183,11 +183,26 @@ impl Reading {
             help.left_out.extend(spec.left_out());
             add(argument, help);
         }
-        for flag in &usage.undescribed {
+        for (flag, value) in &usage.undescribed {
             let mut argument = Argument::named(flag);
-            argument.kind = ArgumentType::Boolean;
+            match value {
+                Some(value) => option::take_metavar(value, &mut argument),
+                None => argument.kind = ArgumentType::Boolean,
+            }
+            argument.required = usage.demands(&format!("--{flag}"));
             add(argument, help);
         }
+    }
+}
+
+/// Whether what stands behind an option can only be its value: one word that a column parts from the text, or the words
+/// that the usage has behind it too.
+fn is_all_spec(item: &Item, usage: &[String]) -> bool {
+    let Some((flag, words)) = option::words_behind(&item.spec) else { return false };
+    match words.as_slice() {
+        [] => false,
+        [_] if !item.text.is_empty() => true,
+        words => usage::has_behind(usage, &flag, words),
     }
 }
 
