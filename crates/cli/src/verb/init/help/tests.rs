@@ -170,6 +170,20 @@ fn prose_that_one_space_parts_from_an_option_is_no_value() {
 }
 
 #[test]
+fn what_stands_behind_a_command_in_the_list_is_its_argument() {
+    let text = "Usage: backup <command>\n\nCommands:\n  create <dir>   Create a backup of DIR\n\
+                \x20 restore|r <id> [--force]   Put one back\n  purge [days...]   Forget old ones\n  send to   Send one\n\
+                \x20 note <id> what it is\n  list   List them\n";
+    let read = |command: &str| shown(&Help { commands: Vec::new(), ..of_command(text, command) });
+    assert_eq!(read("create"), "dir path positional required");
+    assert_eq!(read("restore"), "id string positional required\nforce boolean");
+    assert_eq!(read("purge"), "days string repeat=value positional");
+    assert_eq!(read("send"), "left out to: a bare word behind the command: an argument would be written `<NAME>`");
+    assert_eq!(read("note"), "id string positional required");
+    assert_eq!(read("list"), "");
+}
+
+#[test]
 fn choices_that_are_no_plain_words_are_no_choices() {
     let read = |spec: &str| shown(&read(&format!("usage: x\n\nOptions:\n  {spec}  What\n"), None));
     assert_eq!(read("--kind={a,b-c}"), "kind string enum=[\"a\",\"b-c\"] | What");

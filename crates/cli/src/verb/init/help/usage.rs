@@ -115,6 +115,20 @@ impl Usage {
         usage
     }
 
+    /// Whether usage lines begin with this command.
+    pub(super) fn knows(&self, command: &str) -> bool {
+        self.ways.iter().any(|(own, _)| own.as_deref() == Some(command))
+    }
+
+    /// What stands behind a command in a list of commands, and the bare words in it, of which nobody can say whether they
+    /// stand for themselves.
+    pub(super) fn of_listed(text: &str, described: &Described<'_>) -> (Usage, Vec<String>) {
+        let mut way = Way::of(&format!("x {text}"), described, None);
+        let (bare, places) = way.places.into_iter().partition(|word: &Word| word.literal && word.place.required);
+        way.places = places;
+        (Usage::together(&[&way], described), bare.into_iter().map(|word: Word| word.place.text).collect())
+    }
+
     /// Whether an option must be given.
     pub(super) fn requires(&self, spec: &Spec) -> bool {
         self.flags.iter().any(|flag| flag.required && spec.is(&flag.name))
