@@ -207,6 +207,24 @@ fn a_shell_script_runs_as_its_own_program_whatever_its_mode_was() {
 }
 
 #[test]
+fn a_script_that_fails_when_asked_says_why_and_nothing_is_written() {
+    let bench = Bench::new();
+    bench.write("lacks.py", "import argparse, sys\nsys.stderr.write('x\\n\\x1b[31m')\nimport no_such_module\n");
+    let (code, out, err) = bench.run(&["init", "lacks.py"]);
+    assert_eq!(code, 1, "{out}{err}");
+    let expected =
+        "`lacks.py --help` failed: ModuleNotFoundError: No module named 'no_such_module'; nothing was written";
+    assert!(err.contains(expected) && err.contains("help: ") && err.contains("--no-run"), "{err}");
+    assert!(!bench.path("mine").exists());
+    let (code, out, err) = bench.run(&["init", "lacks.py", "--no-run"]);
+    assert_eq!(code, 0, "{out}{err}");
+    assert!(bench.path("mine/tools/lacks/tool.yaml").is_file());
+    bench.write("loud.py", "import argparse, sys\nsys.exit('\\x1b[31m' + 'a' * 500)\n");
+    let (code, _, err) = bench.run(&["init", "loud.py"]);
+    assert_eq!((code, err.contains("failed: \\u{1b}[31maaa"), err.contains("a …; nothing")), (1, true, true), "{err}");
+}
+
+#[test]
 fn a_script_that_reads_short_options_only_is_told_how_arguments_come() {
     let bench = Bench::new();
     bench.write("pack.sh", "#!/bin/sh\nwhile getopts n:h o; do :; done\n");

@@ -243,6 +243,11 @@ fn ask_program(
     });
     match told {
         Some(Ok(told)) => Ok((told, None)),
+        Some(Err(why @ NoHelp::Failed { .. })) => {
+            let help = "mend that and run it again; with --no-run the program is not started, and the arguments are yours \
+                        to write";
+            Err(anyhow::anyhow!("`{} --help` {why}; nothing was written\n  help: {help}", program.shown))
+        }
         Some(Err(why)) => Ok(unasked(&format!("`{} --help` {why}", program.shown))),
         None => Err(UsageError::new("interrupted", "nothing was written").into()),
     }
