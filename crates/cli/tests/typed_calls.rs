@@ -44,3 +44,22 @@ fn the_help_of_each_verb_that_calls_shows_a_call_of_its_own() {
         assert_eq!(code, 0, "{out}{err}");
     }
 }
+
+#[test]
+fn a_log_file_holds_the_verdict_and_the_outcome_of_a_call_and_the_terminal_does_not() {
+    let bench = Bench::new();
+    let call = ["run", "hello-world", "--arg", "name=MCP"];
+    let (code, _, err) = bench.run(&call);
+    assert_eq!((code, err.contains("verdict")), (0, false), "{err}");
+    for (log, file) in [("warn", "one.log"), ("off", "two.log")] {
+        bench.write("gatelatch.yaml", &format!("log: {log}\n"));
+        let (code, _, err) = bench.run(&[&["--log-file", file], call.as_slice()].concat());
+        assert_eq!((code, err.as_str()), (0, ""), "{log}");
+        let logged = std::fs::read_to_string(bench.path(file)).unwrap();
+        assert!(
+            logged.contains("verdict") && logged.contains("status=Done") && logged.contains("hello-world"),
+            "{logged}"
+        );
+        assert!(!logged.contains("MCP"), "{logged}");
+    }
+}
