@@ -42,8 +42,8 @@ fn completed(text: &str, given: &str) -> String {
     whole
 }
 
-/// A path as a shell takes it for one word.
-fn quoted(path: &str) -> String {
+/// A text such as a path as a shell takes it for one word.
+pub(crate) fn quoted(path: &str) -> String {
     let is_plain = |c: char| c.is_alphanumeric() || "/._-+@%:,".contains(c);
     if !path.is_empty() && path.chars().all(is_plain) {
         path.to_owned()

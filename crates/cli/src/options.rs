@@ -12,6 +12,11 @@ Example: gatelatch run hello-world --arg name=MCP
 
 Exit codes: 0 done, 1 failed, 2 wrong usage, 3 approval required, 4 denied, 5 not ready, 6 timed out, 130 interrupted.";
 
+const AGENT_HELP: &str = "\
+Example: gatelatch agent describe-workbook --arg path=sales.xlsx
+
+Exit codes: 0 done, 1 failed, 2 wrong usage, 3 approval required, 4 denied, 5 not ready, 6 timed out, 130 interrupted.";
+
 const VERIFY_USAGE: &str =
     "gatelatch verify [OPTIONS] <--server-json FILE|--lock FILE|--pin FILE> <--url URL|-- COMMAND…>";
 
@@ -125,7 +130,7 @@ pub(crate) enum Verb {
         call: CallOptions,
     },
     /// Run an agent.
-    #[command(after_help = RUN_HELP)]
+    #[command(after_help = AGENT_HELP)]
     Agent {
         /// The agent's name.
         agent: String,

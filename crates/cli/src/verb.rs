@@ -263,11 +263,12 @@ impl Road {
     pub(crate) fn open_with(place: &Place, environment: Environment, level: &str) -> anyhow::Result<Road> {
         let folder = working_folder()?;
         let settings = Settings::read(place, &environment, &folder)?;
-        // What the settings say of the log never silences the record; only naming its target does.
-        let filter = match &settings.log {
-            Some(log) if log.contains(RECORD) || level == "warn" => log.clone(),
-            Some(log) => format!("{log},{RECORD}=info"),
-            None => level.to_owned(),
+        // What the settings say of the log never silences the record; only naming its target does. Before a human at a
+        // terminal the record stays away, and a file that somebody asked for holds it.
+        let recorded = level != "warn" || place.log_file.is_some();
+        let filter = match settings.log.as_deref().unwrap_or(level) {
+            log if log.contains(RECORD) || !recorded => log.to_owned(),
+            log => format!("{log},{RECORD}=info"),
         };
         start_log(&filter, place.log_file.as_deref())?;
         let own_program = std::env::current_exe().context("cannot find the gatelatch program itself")?;

@@ -207,6 +207,74 @@ fn a_shell_script_runs_as_its_own_program_whatever_its_mode_was() {
 }
 
 #[test]
+fn a_script_whose_first_line_names_an_interpreter_of_its_own_runs_by_it() {
+    let bench = bench();
+    let python = bench.path("v/bin/python");
+    bench.write("v/bin/python", "#!/bin/sh\nRUN_BY=v exec python3 \"$@\"\n");
+    std::fs::set_permissions(&python, std::fs::Permissions::from_mode(0o755)).unwrap();
+    let told = "import os\nprint(shown(json.dumps({**vars(parser.parse_args()), 'by': os.environ.get('RUN_BY')})))\n";
+    let body = NOTES.replace("print(shown(json.dumps(vars(parser.parse_args()))))\n", told);
+    bench.write("notes.py", &format!("#!{}\n{body}", python.display()));
+    let (code, out, err) = bench.run(&["init", "notes.py"]);
+    assert_eq!(code, 0, "{out}{err}");
+    assert!(out.contains(&format!("it runs as its first line says, by {}", python.display())), "{out}");
+    let text = manifest(&bench, "mine/tools/notes/tool.yaml");
+    assert!(text.contains("runtime: process\nentrypoint: ./notes.py\n") && text.contains("max-results"), "{text}");
+    assert!(bench.path("mine/tools/notes/render.py").is_file(), "{out}");
+    let (code, out, err) = bench.run(&["--catalog", "mine", "run", "notes", "list-notes", "--json"]);
+    assert_eq!((code, serde_json::from_str::<Value>(&out).unwrap()["by"].as_str()), (0, Some("v")), "{out}{err}");
+    let (code, out, err) = bench.run(&["init", "v/bin/python", "notes.py", "--name", "named"]);
+    assert_eq!(
+        (code, out.contains("v/bin/python: `runtime: python` and `node` take the interpreter of PATH")),
+        (0, true),
+        "{out}{err}"
+    );
+}
+
+#[test]
+fn the_way_to_run_the_original_is_told_and_works() {
+    let bench = Bench::new();
+    let text = "#!/usr/bin/env python3\nimport argparse\nargparse.ArgumentParser().parse_args()\nprint('1')\n";
+    bench.write("list-it.py", text);
+    let (code, out, err) = bench.run(&["init", "list-it.py"]);
+    assert_eq!(code, 0, "{out}{err}");
+    assert!(
+        out.contains("give it a first line such as `#!/usr/bin/env python3` and leave to be run (`chmod +x`)"),
+        "{out}"
+    );
+    std::fs::set_permissions(bench.path("list-it.py"), std::fs::Permissions::from_mode(0o755)).unwrap();
+    let (code, out, err) = bench.run(&["init", "list-it.py", "--name", "list-other"]);
+    assert_eq!(code, 0, "{out}{err}");
+    let told = out.split("to run it where it lies, write `runtime: process` and `").nth(1).unwrap();
+    let entrypoint = told.split('`').next().unwrap();
+    let written = manifest(&bench, "mine/tools/list-other/tool.yaml");
+    let written =
+        written.replace("runtime: python\nentrypoint: list-it.py", &format!("runtime: process\n{entrypoint}"));
+    bench.write("mine/tools/list-other/tool.yaml", &written);
+    bench.write("list-it.py", &text.replace("'1'", "'2'"));
+    let (code, out, err) = bench.run(&["--catalog", "mine", "run", "list-other"]);
+    assert_eq!((code, out.trim()), (0, "2"), "{err}");
+}
+
+#[test]
+fn a_script_that_fails_when_asked_says_why_and_nothing_is_written() {
+    let bench = Bench::new();
+    bench.write("lacks.py", "import argparse, sys\nsys.stderr.write('x\\n\\x1b[31m')\nimport no_such_module\n");
+    let (code, out, err) = bench.run(&["init", "lacks.py"]);
+    assert_eq!(code, 1, "{out}{err}");
+    let expected =
+        "`lacks.py --help` failed: ModuleNotFoundError: No module named 'no_such_module'; nothing was written";
+    assert!(err.contains(expected) && err.contains("help: ") && err.contains("--no-run"), "{err}");
+    assert!(!bench.path("mine").exists());
+    let (code, out, err) = bench.run(&["init", "lacks.py", "--no-run"]);
+    assert_eq!(code, 0, "{out}{err}");
+    assert!(bench.path("mine/tools/lacks/tool.yaml").is_file());
+    bench.write("loud.py", "import argparse, sys\nsys.exit('\\x1b[31m' + 'a' * 500)\n");
+    let (code, _, err) = bench.run(&["init", "loud.py"]);
+    assert_eq!((code, err.contains("failed: \\u{1b}[31maaa"), err.contains("a …; nothing")), (1, true, true), "{err}");
+}
+
+#[test]
 fn a_script_that_reads_short_options_only_is_told_how_arguments_come() {
     let bench = Bench::new();
     bench.write("pack.sh", "#!/bin/sh\nwhile getopts n:h o; do :; done\n");

@@ -262,6 +262,9 @@ fn help_for_the_author(call: &Call, ruling: &Ruling) -> String {
         Standing::Name { says: _, ignored: Some(declared) } => {
             format!("\nhelp: if {declared} is right, its author adds `because:` with the reason {place}")
         }
+        Standing::Name { says, ignored: None } if says.effect == Effect::Irreversible => format!(
+            "\nhelp: if it does less than its name says, its author adds `effect:` and, with the reason, `because:` {place}"
+        ),
         Standing::Name { says: _, ignored: None } | Standing::Declared(_) | Standing::Loosened { .. } => String::new(),
     }
 }

@@ -158,7 +158,7 @@ rules! {
         "use `process` with a program that makes the request, such as curl"
     ENTRYPOINT_FORM 51 Error "entrypoint_form"
         "An entrypoint is absolute, leaves the entry's folder or would be taken for an option."
-        "name a file inside the entry's folder, such as `main.py`"
+        "name a file inside the entry's folder, such as `main.py`; a program elsewhere is run with `runtime: process` and its path"
     ENTRYPOINT_MISSING 52 Error "entrypoint_missing"
         "The entrypoint is no file beside the manifest."
         "create the file or mend `entrypoint`"

@@ -430,7 +430,9 @@ impl<'a> Builder<'_, '_, '_, 'a> {
         // Within brackets indentation means nothing.
         let misindented = || self.opened(byte).map_or_else(|| self.misindented(line), |_| None);
         let misread = self.tabbed(line).or_else(|| self.commented_out(error)).or_else(|| self.left_open(error));
-        let misread = misread.or_else(misindented).or_else(|| self.unbraced(error)).or_else(|| self.run_on(error));
+        let misread = misread.or_else(misindented).or_else(|| self.misquoted(error)).or_else(|| self.unspaced(error));
+        let misread = misread.or_else(|| self.too_deep(error)).or_else(|| self.unbraced(error));
+        let misread = misread.or_else(|| self.run_on(error));
         match misread {
             Some((at, message, help)) => {
                 self.findings.add_with_help(&rule::YAML_SYNTAX, at, || (message, Some(help)));
@@ -465,6 +467,70 @@ impl<'a> Builder<'_, '_, '_, 'a> {
         Some((comment, message, format!("put quotes around the text in line {} that holds the ` #`", comment.line)))
     }
 
+    /// A text in typographic quotes, which are letters to YAML, so that what they hold is read as YAML.
+    fn misquoted(&self, error: &ScanError) -> Option<(Position, String, String)> {
+        let concerned = matches!(
+            error.kind(),
+            ErrorKind::MappingValueNotAllowed
+                | ErrorKind::ExpectedFlowMappingSeparator
+                | ErrorKind::ExpectedFlowSequenceSeparator
+        );
+        let index = error.marker().line().saturating_sub(1);
+        let line = self.text.lines().nth(index).filter(|_| concerned)?;
+        let begins = |at: &usize| line.get(..*at).is_some_and(|before| before.ends_with([' ', '[', '{', ',']));
+        let (at, quote) = line.match_indices(TYPOGRAPHIC).find(|(at, _)| begins(at))?;
+        let column = line.get(..at)?.chars().count();
+        let message =
+            format!("{} is no quote of YAML's, so that the text behind it stands without quotes", quoted(quote));
+        Some((self.place(index, column), message, "put the text in `\"…\"` or `'…'`".to_owned()))
+    }
+
+    /// A key without a space behind its colon, in the line where the parser gave up or the one above.
+    fn unspaced(&self, error: &ScanError) -> Option<(Position, String, String)> {
+        let concerned = matches!(
+            error.kind(),
+            ErrorKind::ExpectedBlockMappingKey
+                | ErrorKind::SimpleKeyExpected
+                | ErrorKind::InvalidSimpleKey
+                | ErrorKind::MappingValueNotAllowed
+        );
+        let line = error.marker().line();
+        let near: Vec<(usize, &str)> = self.text.lines().enumerate().take(line).filter(|_| concerned).collect();
+        let mut near = near.into_iter().rev().filter(|(_, text)| !is_blank(text)).take(2);
+        let (index, start, key, value) = near.find_map(|(index, text)| {
+            let (start, entry) = entry_of(text);
+            let (key, value) = entry.split_once(':')?;
+            let unspaced = is_key(key) && !value.starts_with([' ', '/']) && !value.is_empty();
+            unspaced.then_some((index, start, key, value))
+        })?;
+        let column = start + key.len();
+        let message = format!("there is no space behind the `:` of {}", quoted(key));
+        Some((self.place(index, column), message, format!("write {}", quoted(&format!("{key}: {}", value.trim_end())))))
+    }
+
+    /// A key that stands deeper than the one above it, whose text it then continues.
+    fn too_deep(&self, error: &ScanError) -> Option<(Position, String, String)> {
+        if *error.kind() != ErrorKind::MappingValueNotAllowed {
+            return None;
+        }
+        let index = error.marker().line().checked_sub(1)?;
+        let lines: Vec<&str> = self.text.lines().take(index + 1).collect();
+        let (own, entry) = entry_of(lines.get(index)?);
+        let (key, _) = entry.split_once(':')?;
+        if !is_key(key) || error.marker().col() != own + key.len() {
+            return None;
+        }
+        let above = lines.get(..index)?.iter().rev().find(|text| !is_blank(text))?;
+        let (column, above) = entry_of(above);
+        let (name, value) = above.split_once(": ")?;
+        if !is_key(name) || value.trim().is_empty() || own <= column {
+            return None;
+        }
+        let (key, name) = (quoted(key), quoted(name));
+        let message = format!("{key} is indented deeper than {name} above it, so that it continues the text of {name}");
+        Some((self.place(index, own), message, format!("begin {key} in the column of {name}")))
+    }
+
     /// Several keys in one line without the braces that they need, or with the second alone.
     fn unbraced(&self, error: &ScanError) -> Option<(Position, String, String)> {
         if *error.kind() != ErrorKind::MappingValueNotAllowed {
@@ -475,7 +541,6 @@ impl<'a> Builder<'_, '_, '_, 'a> {
         let entry = line.trim_start_matches([' ', '-']);
         let start = line.len() - entry.len();
         let (key, rest) = entry.split_once(": ")?;
-        let is_key = |text: &str| !text.is_empty() && text.bytes().all(|c| c.is_ascii_alphanumeric() || c == b'_');
         let more = rest.split(", ").skip(1).any(|part| part.split_once(':').is_some_and(|(key, _)| is_key(key)));
         if !is_key(key) || !more {
             return None;
@@ -639,6 +704,29 @@ impl Seen {
             self.many.insert(self.hasher.hash_one(key), index);
         }
     }
+}
+
+/// Quotes of print.
+const TYPOGRAPHIC: [char; 8] = ['“', '”', '„', '‘', '’', '‚', '«', '»'];
+
+/// Whether a text looks like a manifest's key.
+fn is_key(text: &str) -> bool {
+    !text.is_empty() && text.bytes().all(|c| c.is_ascii_alphanumeric() || c == b'_')
+}
+
+/// Whether a line says nothing.
+fn is_blank(line: &str) -> bool {
+    let text = line.trim_start();
+    text.is_empty() || text.starts_with('#')
+}
+
+/// What stands in a line behind its indentation and its dashes, and in which column.
+fn entry_of(line: &str) -> (usize, &str) {
+    let mut entry = line.trim_start_matches(' ');
+    while let Some(rest) = entry.strip_prefix("- ") {
+        entry = rest.trim_start_matches(' ');
+    }
+    (line.len() - entry.len(), entry)
 }
 
 /// How many spaces stand before the dash of a list's entry.

@@ -2,9 +2,10 @@
 
 use gatelatch_bridge::answer::Answer;
 use gatelatch_discovery::ladder::Request;
-use gatelatch_registry::catalog::{ActionManifest, Entry, EntryManifest, Kind};
+use gatelatch_registry::catalog::{ActionManifest, ArgumentManifest, ArgumentType, Entry, EntryManifest, Kind};
 use serde_json::Value;
 
+use crate::advice;
 use crate::exit::Code;
 use crate::options::ShownKind;
 use crate::verb::{Road, print, print_advice, print_answer, say};
@@ -136,13 +137,39 @@ fn show_action(road: &Road, entry: &Entry, action: &ActionManifest) -> anyhow::R
         traits.extend(argument.default.as_ref().map(|value| format!("default {}", shown(value))));
         print(&format!("  {:<20} {} ({})", argument.name, argument.description, traits.join(", ")))?;
     }
+    let verb = if entry.manifest.kind == Kind::Agent { "agent" } else { "run" };
+    let name = action.name.as_ref().map(|name| format!(" {name}")).unwrap_or_default();
+    let gatelatch = advice::with_place("`gatelatch `");
+    let call = format!("{}{verb} {}{name}", gatelatch.trim_matches('`'), entry.manifest.name);
+    let confirm = if ruling.needs_human { " --confirm" } else { "" };
+    let required = action.args.iter().filter(|argument| argument.required).map(typed).collect::<String>();
+    print(&format!("\ncall:\n  {call}{required}{confirm}"))?;
+    if let Some(array) = action.args.iter().find(|argument| argument.kind == ArgumentType::Array) {
+        let name = &array.name;
+        print(&format!(
+            "  an array is given item by item, --arg {name}=A --arg {name}=B, or as JSON, --arg {name}='[…]'"
+        ))?;
+    }
     if let Some(example) = action.examples.first() {
-        let verb = if entry.manifest.kind == Kind::Agent { "agent" } else { "run" };
-        let name = action.name.as_ref().map(|name| format!(" {name}")).unwrap_or_default();
         let args = serde_json::to_string(&example.args)?.replace('\'', "'\\''");
-        print(&format!("\nexample:\n  gatelatch {verb} {}{name} --args '{args}'", entry.manifest.name))?;
+        print(&format!("\nexample:\n  {call} --args '{args}'{confirm}"))?;
     }
     Ok(())
+}
+
+/// An argument as it is typed, with a word for its value; of choices the first.
+fn typed(argument: &ArgumentManifest) -> String {
+    let value = match (argument.choices.first(), argument.kind) {
+        (Some(choice), _) => advice::quoted(&shown(choice)),
+        (None, ArgumentType::Boolean) => "true".to_owned(),
+        (None, ArgumentType::Object) => "'{…}'".to_owned(),
+        (None, ArgumentType::Array) => "ITEM".to_owned(),
+        (None, ArgumentType::String) => "TEXT".to_owned(),
+        (None, kind @ (ArgumentType::Integer | ArgumentType::Number | ArgumentType::Path)) => {
+            kind.as_str().to_ascii_uppercase()
+        }
+    };
+    format!(" --arg {}={value}", argument.name)
 }
 
 /// A value as people write it: text without quotes.

@@ -243,6 +243,11 @@ fn ask_program(
     });
     match told {
         Some(Ok(told)) => Ok((told, None)),
+        Some(Err(why @ NoHelp::Failed { .. })) => {
+            let help = "mend that and run it again; with --no-run the program is not started, and the arguments are yours \
+                        to write";
+            Err(anyhow::anyhow!("`{} --help` {why}; nothing was written\n  help: {help}", program.shown))
+        }
         Some(Err(why)) => Ok(unasked(&format!("`{} --help` {why}", program.shown))),
         None => Err(UsageError::new("interrupted", "nothing was written").into()),
     }
@@ -397,11 +402,17 @@ fn report(report: &Report<'_, '_>) -> anyhow::Result<()> {
                 names.join(", "),
                 setting.shown(original)
             ))?;
+            print(&in_place(program, original))?;
         }
         _ if draft.runtime == Runtime::Process => {
             print(&format!("it runs {} where it is installed", draft.entrypoint))?
         }
         _ => {}
+    }
+    if let Some(interpreter) = &program.own_interpreter {
+        print(&format!(
+            "it runs as its first line says, by {interpreter}; that path must stay, and exist wherever the catalog is served"
+        ))?;
     }
     print(&format!("\n{} ({runtime}): {}", draft.name, draft.description))?;
     for action in &draft.actions {
@@ -418,6 +429,21 @@ fn report(report: &Report<'_, '_>) -> anyhow::Result<()> {
         print(&format!("  {command}"))?;
     }
     Ok(())
+}
+
+/// How a script is run where it lies instead of as a copy.
+fn in_place(program: &Program, original: &Path) -> String {
+    let line = match program.language {
+        Runtime::Python => "a first line such as `#!/usr/bin/env python3` and ",
+        Runtime::Node => "a first line such as `#!/usr/bin/env node` and ",
+        Runtime::Process | Runtime::Builtin => "",
+    };
+    let needs =
+        if program.starts_itself { String::new() } else { format!("give it {line}leave to be run (`chmod +x`), ") };
+    let entrypoint = original.display();
+    format!(
+        "to run it where it lies, {needs}write `runtime: process` and `entrypoint: {entrypoint}`, and remove the copy"
+    )
 }
 
 /// What was left out, one line for each reason.

@@ -93,6 +93,7 @@ fn a_refusal_says_what_why_and_what_to_do() {
     insta::assert_snapshot!(refused.message, @"
     `outbox.send-message` was not run: it is irreversible because the name says `send`
     help: ask the human, then call run_tool_confirmed with the same arguments
+    help: if it does less than its name says, its author adds `effect:` and, with the reason, `because:` under action `send-message` in tools/outbox/tool.yaml
     ");
 }
 
@@ -153,6 +154,7 @@ fn with_no_human_in_the_seat_a_refusal_names_the_switch_and_no_other_door() {
             insta::assert_snapshot!(refused.message, @"
             `outbox.send-message` was not run: it is irreversible because the name says `send`, and this server runs no such call: GATELATCH_DENY_IRREVERSIBLE is set, since no human is in the seat
             help: do not try again, tell the human
+            help: if it does less than its name says, its author adds `effect:` and, with the reason, `because:` under action `send-message` in tools/outbox/tool.yaml
             ");
         }
     }
@@ -165,6 +167,7 @@ fn a_way_of_asking_that_is_not_built_refuses_and_says_so() {
     insta::assert_snapshot!(refused.message, @"
     `outbox.send-message` was not run: it is irreversible because the name says `send`, and this server runs no such call: its way of asking a human, `ticket`, is not available in this version
     help: do not try again, tell the human
+    help: if it does less than its name says, its author adds `effect:` and, with the reason, `because:` under action `send-message` in tools/outbox/tool.yaml
     ");
 }
 

@@ -261,7 +261,12 @@ impl Draft {
     fn operation(&self, action: &Action) -> Vec<Line> {
         let mut lines = Vec::new();
         match self.stance(action) {
-            Stance::Name(_) => {}
+            Stance::Name(Effect::ReadOnly | Effect::Reversible) => {}
+            Stance::Name(Effect::Irreversible) => {
+                let stub =
+                    "effect: reversible   # if it does less than its name says: this, and the reason as `because:`";
+                lines.push(Line::Comment(stub.to_owned()));
+            }
             Stance::Unsaid => {
                 let stub = "effect: read_only   # say what it does: read_only, reversible or irreversible";
                 lines.push(Line::Comment(stub.to_owned()));
@@ -361,6 +366,14 @@ mod tests {
         );
         check("list-notes", vec![Argument::named("order")], Stance::Name(Effect::ReadOnly));
         check("send-note", vec![flag("delete")], Stance::Name(Effect::Irreversible));
+    }
+
+    #[test]
+    fn a_name_that_says_irreversible_is_left_with_the_way_to_say_less() {
+        let text = draft(vec![action("send-note", Vec::new())]).text();
+        let stub = "# effect: reversible   # if it does less than its name says: this, and the reason as `because:`\n";
+        assert!(text.contains(stub), "{text}");
+        assert!(!draft(vec![action("list-notes", Vec::new())]).text().contains("effect"));
     }
 
     #[test]

@@ -54,6 +54,9 @@ const ABOUT_HELP: [&str; 3] = ["help", "completion", "completions"];
 /// Why a command cannot be an action: only one word is passed before the arguments.
 pub(super) const NESTED: &str = "commands of their own, and one word alone can stand before the arguments";
 
+/// Why a word behind a command is no argument.
+const BARE: &str = "a bare word behind the command: an argument would be written `<NAME>`";
+
 /// The longest description that is kept, in characters.
 const LONGEST: usize = 240;
 
@@ -82,10 +85,10 @@ impl Reading {
     fn of(text: &str, command: Option<&str>) -> Reading {
         let layout = Layout::of(text);
         let of = |section| layout.items.iter().filter(move |item: &&Item| item.section == section);
-        let options: Vec<(Spec, Item)> =
-            of(Section::Options).map(|item| (Spec::parse(&item.spec, layout.single_dash), item.clone())).collect();
+        let spec = |item: &Item| Spec::parse(&item.spec, layout.single_dash, is_all_spec(item, &layout.usage));
+        let options: Vec<(Spec, Item)> = of(Section::Options).map(|item| (spec(item), item.clone())).collect();
         let named: Vec<String> = of(Section::Arguments).filter_map(|item| option::plain_name(&item.spec)).collect();
-        let values = |flag: &str| options.iter().find(|(spec, _)| spec.is(flag)).map(|(spec, _)| spec.values());
+        let values = |flag: &str| options.iter().map(|(spec, _)| spec).find(|spec| spec.is(flag));
         let usage = Usage::of(&layout.usage, &values, &named, command);
         Reading { usage, options, layout }
     }
@@ -93,7 +96,7 @@ impl Reading {
     fn help(&self, command: Option<&str>) -> Help {
         let mut help = Help { description: self.layout.description(), ..Help::default() };
         let usage = match command {
-            Some(command) => self.usage.of_command(command),
+            Some(command) => self.usage_of(command, &mut help),
             None => self.usage.clone(),
         };
         help.commands = self.commands();
@@ -112,6 +115,28 @@ impl Reading {
         help
     }
 
+    /// How one of the commands is called: as the usage says, or else as the list of commands does.
+    fn usage_of(&self, command: &str, help: &mut Help) -> Usage {
+        let usage = self.usage.of_command(command);
+        if self.usage.knows(command) {
+            return usage;
+        }
+        let program = self.program_before_commands();
+        let specs = self.layout.items.iter().filter(|item| item.section == Section::Commands);
+        let mut specs = specs.map(|item| (without_program(&item.spec, program), item.text.is_empty()));
+        let Some((spec, is_run_on)) = specs.find(|(spec, _)| command_name(spec) == Some(command)) else { return usage };
+        let mut words = behind_names(spec);
+        if is_run_on {
+            // Prose may follow that only one space parts from it.
+            words.truncate(leading_brackets(words.as_str()));
+        }
+        let described = |flag: &str| self.options.iter().map(|(spec, _)| spec).find(|spec| spec.is(flag));
+        let (mut listed, bare) = Usage::of_listed(&words, &described);
+        help.left_out.extend(bare.into_iter().map(|word| LeftOut::new(word, BARE)));
+        listed.is_vague |= usage.is_vague;
+        listed
+    }
+
     fn commands(&self) -> Vec<Command> {
         let listed = self.layout.items.iter().filter(|item| item.section == Section::Commands);
         let mut commands: Vec<Command> = Vec::new();
@@ -122,7 +147,7 @@ impl Reading {
         };
         let program = self.program_before_commands();
         for item in listed {
-            let spec = program.map_or(item.spec.as_str(), |program| item.spec.trim_start_matches(program).trim_start());
+            let spec = without_program(&item.spec, program);
             if item.text.is_empty() && item.spec.matches(',').count() > 1 {
                 // Nothing but names.
                 item.spec.split(',').filter_map(command_name).for_each(|name| add(name, None));
@@ -183,11 +208,26 @@ impl Reading {
             help.left_out.extend(spec.left_out());
             add(argument, help);
         }
-        for flag in &usage.undescribed {
+        for (flag, value) in &usage.undescribed {
             let mut argument = Argument::named(flag);
-            argument.kind = ArgumentType::Boolean;
+            match value {
+                Some(value) => option::take_metavar(value, &mut argument),
+                None => argument.kind = ArgumentType::Boolean,
+            }
+            argument.required = usage.demands(&format!("--{flag}"));
             add(argument, help);
         }
+    }
+}
+
+/// Whether what stands behind an option can only be its value: one word that a column parts from the text, or the words
+/// that the usage has behind it too.
+fn is_all_spec(item: &Item, usage: &[String]) -> bool {
+    let Some((flag, words)) = option::words_behind(&item.spec) else { return false };
+    match words.as_slice() {
+        [] => false,
+        [_] if !item.text.is_empty() => true,
+        words => usage::has_behind(usage, &flag, words),
     }
 }
 
@@ -230,6 +270,37 @@ fn order_positionals(help: &mut Help) {
         optional |= !argument.required;
         argument.required &= !optional;
     }
+}
+
+fn without_program<'s>(spec: &'s str, program: Option<&str>) -> &'s str {
+    program.map_or(spec, |program| spec.trim_start_matches(program).trim_start())
+}
+
+/// What stands behind a listed command and its other names: `list, ls <ID>` has `<ID>`.
+fn behind_names(spec: &str) -> String {
+    let mut rest = spec.trim();
+    while let Some(end) = rest.find([' ', ',', '|']) {
+        let (_, after) = rest.split_at(end);
+        if after.starts_with(' ') {
+            return after.trim_start().to_owned();
+        }
+        rest = after.trim_start_matches([',', '|', ' ']);
+    }
+    String::new()
+}
+
+/// How many bytes the words in brackets take that a text begins with.
+fn leading_brackets(text: &str) -> usize {
+    let mut depth = 0_i32;
+    for (at, c) in text.char_indices() {
+        match c {
+            '<' | '[' | '{' => depth += 1,
+            '>' | ']' | '}' => depth -= 1,
+            c if depth <= 0 && c != '.' && !c.is_whitespace() => return at,
+            _ => {}
+        }
+    }
+    text.len()
 }
 
 /// The name of a listed command: `list`, `list, ls`, `list <ID>`, `pr:`.

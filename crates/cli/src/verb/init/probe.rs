@@ -8,6 +8,7 @@ use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
 use anyhow::Context;
+use gatelatch_manifest::diagnostic::plain;
 use gatelatch_runner::environment::is_passed;
 use gatelatch_spawn::child::{Ending, Launch, Listeners, run};
 use tokio_util::sync::CancellationToken;
@@ -60,12 +61,16 @@ impl Probe {
         };
         let texts = [&ended.stdout, &ended.stderr_tail].map(|bytes| String::from_utf8_lossy(bytes).into_owned());
         // Who knows no `--help` often tells its usage in reply.
-        let reads_like_help = |text: &String| {
+        let reads_like_help = |text: &str| {
             let lower = text.to_lowercase();
             lower.contains("usage")
                 || (good && ["options", "commands", "arguments", "--"].iter().any(|word| lower.contains(word)))
         };
-        texts.into_iter().find(reads_like_help).ok_or(NoHelp::Other)
+        let no_help = || {
+            let said = texts.iter().rev().find_map(|text| last_line(text));
+            said.filter(|_| !good).map_or(NoHelp::Other, |said| NoHelp::Failed { said })
+        };
+        texts.iter().find(|text| reads_like_help(text)).cloned().ok_or_else(no_help)
     }
 }
 
@@ -78,6 +83,19 @@ pub(crate) enum NoHelp {
     Late,
     #[error("gave nothing that reads like help")]
     Other,
+    /// It ended with an error, as a script does that lacks a module.
+    #[error("failed: {said}")]
+    Failed { said: String },
+}
+
+/// The last line of what a program said, as a terminal may get it.
+fn last_line(text: &str) -> Option<String> {
+    /// How much of it is told, in characters.
+    const MOST: usize = 200;
+    let line = text.lines().map(str::trim).rfind(|line| !line.is_empty())?;
+    let cut: String = line.chars().take(MOST).collect();
+    let more = if cut.len() < line.len() { " …" } else { "" };
+    Some(format!("{}{more}", plain(&cut)))
 }
 
 /// What lies at the bottom of an error.

@@ -23,6 +23,9 @@ const UNCOPIED: &str = "loaded by the script and not copied; copy it beside the 
 /// What a shell script lacks that reads short options only.
 const ONLY_SHORT: &str = "arguments are passed as `--name value`, which `getopts` does not read; \
                           `gatelatch skill write-a-manifest` shows how a shell script does";
+/// Why an interpreter that was named by its path does not run the entry.
+const ELSEWHERE: &str = "`runtime: python` and `node` take the interpreter of PATH; for this one begin the script with `#!` \
+                         and its path, and name the script alone";
 /// How many files are copied for one script.
 const MOST_FILES: usize = 20;
 
@@ -32,10 +35,16 @@ pub(crate) struct Program {
     /// What the entry may be called.
     pub(crate) name: String,
     pub(crate) runtime: Runtime,
+    /// What it is written in, which is the runtime unless its first line names an interpreter of its own.
+    pub(crate) language: Runtime,
+    /// Whether it may be started by its path alone.
+    pub(crate) starts_itself: bool,
     /// For the manifest.
     pub(crate) entrypoint: String,
     /// The script and what it needs, each with its name beside the manifest; nothing for an installed program.
     pub(crate) files: Vec<(PathBuf, String)>,
+    /// The interpreter that its first line names by a path of its own, as one in a virtual environment.
+    pub(crate) own_interpreter: Option<String>,
     /// What starts it where it lies now.
     pub(crate) start: (PathBuf, Vec<OsString>),
     /// The command as typed, for people.
@@ -62,7 +71,12 @@ impl Program {
         if let (Some(runtime), Some(script)) =
             (interpreter(first), words.get(1).filter(|word| folder.join(word).is_file()))
         {
-            return script_of(&folder.join(script), Some(runtime), words.get(2..).unwrap_or_default(), &on_path);
+            let rest = words.get(2..).unwrap_or_default();
+            let mut program = script_of(&folder.join(script), Some(runtime), rest, &on_path)?;
+            if runtime != Runtime::Process && first.contains(['/', '\\']) && !is_of_the_system(first) {
+                program.notes.push(LeftOut::new(first, ELSEWHERE));
+            }
+            return Ok(program);
         }
         let path = folder.join(first);
         let rest = words.get(1..).unwrap_or_default();
@@ -83,8 +97,11 @@ impl Program {
         Ok(Program {
             name: entry_name(name),
             runtime: Runtime::Process,
+            language: Runtime::Process,
+            starts_itself: true,
             entrypoint: name.to_owned(),
             files: Vec::new(),
+            own_interpreter: None,
             // What was compiled cannot be looked at, and what is installed nearly always answers.
             answers_help: text.as_deref().is_none_or(|text| answers_help(text, Runtime::Process) || !is_shell(text)),
             start: (path, Vec::new()),
@@ -108,7 +125,7 @@ fn script_of(
     let text = text_of(&path);
     let wanted = wanted(rest)?;
     let Some(text) = text else { return compiled(&path, &file, wanted) };
-    let runtime = match interpreter.or_else(|| runtime_of(&file, &text)) {
+    let language = match interpreter.or_else(|| runtime_of(&file, &text)) {
         Some(Runtime::Process) | None if !text.starts_with("#!") => {
             return Err(UsageError::new(
                 format!("`{file}` does not say what runs it"),
@@ -121,36 +138,60 @@ fn script_of(
     if file.starts_with('-') || file.contains(['\\', ':']) {
         return Err(UsageError::new(format!("`{file}` cannot be an entrypoint"), "rename the file"));
     }
+    let own_interpreter = if interpreter.is_none() { own_interpreter(&text) } else { None };
+    // `runtime: python` and `node` take the interpreter of PATH.
+    let runtime = if own_interpreter.is_some() { Runtime::Process } else { language };
     let start = match runtime {
         Runtime::Python => interpreted(&path, &["python3", "python"], on_path),
         Runtime::Node => interpreted(&path, &["node"], on_path),
         Runtime::Process | Runtime::Builtin => as_its_first_line_says(&path, &text),
     };
-    let (files, mut notes) = with_siblings(&path, &file, &text, runtime);
-    let texts = files.iter().filter(|_| runtime == Runtime::Python).filter_map(|(path, _)| text_of(path));
+    let (files, mut notes) = with_siblings(&path, &file, &text, language);
+    let texts = files.iter().filter(|_| language == Runtime::Python).filter_map(|(path, _)| text_of(path));
     let declared = texts.flat_map(|text| source::declarations(&text)).collect();
-    if runtime == Runtime::Process && text.contains("getopts") && !text.contains("--") {
+    if language == Runtime::Process && text.contains("getopts") && !text.contains("--") {
         notes.push(LeftOut::new("short options such as `-n`", ONLY_SHORT));
     }
     let beside = if runtime == Runtime::Process { format!("./{file}") } else { file.clone() };
     Ok(Program {
         name: entry_name(file.split('.').next().unwrap_or_default()),
         runtime,
+        language,
+        starts_itself: !first_line(&text).is_empty() && is_executable(&path),
         entrypoint: beside,
         files,
+        own_interpreter,
         start,
         shown: file,
         wanted,
-        summary: summary(&text, runtime),
+        summary: summary(&text, language),
         declared,
-        answers_help: answers_help(&text, runtime),
+        answers_help: answers_help(&text, language),
         notes,
     })
 }
 
+/// What the `#!` of a text names.
+fn first_line(text: &str) -> &str {
+    text.lines().next().and_then(|line| line.strip_prefix("#!")).map(str::trim).unwrap_or_default()
+}
+
+/// The interpreter that a script's first line names by a path, where it is none that the system has for everyone.
+fn own_interpreter(text: &str) -> Option<String> {
+    let interpreter = first_line(text).split_whitespace().next()?;
+    (cfg!(unix) && interpreter.starts_with('/') && !is_of_the_system(interpreter)).then(|| interpreter.to_owned())
+}
+
+/// Whether an interpreter lies where the system keeps its own.
+fn is_of_the_system(interpreter: &str) -> bool {
+    const FOLDERS: [&str; 5] =
+        ["/bin", "/usr/bin", "/usr/local/bin", "/opt/homebrew/bin", "/run/current-system/sw/bin"];
+    interpreter.rsplit_once('/').is_some_and(|(folder, _)| FOLDERS.contains(&folder))
+}
+
 /// A script that nobody made executable yet is started as the system would start it if it were.
 fn as_its_first_line_says(path: &Path, text: &str) -> (PathBuf, Vec<OsString>) {
-    let line = text.lines().next().and_then(|line| line.strip_prefix("#!")).map(str::trim).unwrap_or_default();
+    let line = first_line(text);
     if line.is_empty() || is_executable(path) {
         return (path.to_owned(), Vec::new());
     }
@@ -178,8 +219,11 @@ fn compiled(path: &Path, file: &str, wanted: Vec<String>) -> Result<Program, Usa
     Ok(Program {
         name: entry_name(file.split('.').next().unwrap_or_default()),
         runtime: Runtime::Process,
+        language: Runtime::Process,
+        starts_itself: true,
         entrypoint: entrypoint.to_owned(),
         files: Vec::new(),
+        own_interpreter: None,
         start: (path.to_owned(), Vec::new()),
         shown: file.to_owned(),
         wanted,
@@ -368,6 +412,18 @@ mod tests {
         check("#!/bin/sh\nrm -rf cache\n", Runtime::Process, false);
         check("#!/bin/sh\nwhile getopts n: o; do :; done\n", Runtime::Process, false);
         check("#!/bin/sh\ncase $1 in -h|--help) usage;; esac\n", Runtime::Process, true);
+    }
+
+    #[test]
+    fn an_interpreter_of_a_script_s_own_is_told_from_those_of_the_system() {
+        let check = |line: &str, expected: Option<&str>| {
+            assert_eq!(own_interpreter(&format!("{line}\n")).as_deref(), expected.filter(|_| cfg!(unix)), "{line}")
+        };
+        check("#!/srv/v/bin/python", Some("/srv/v/bin/python"));
+        check("#! /opt/node/bin/node --no-warnings", Some("/opt/node/bin/node"));
+        for line in ["#!/usr/bin/env python3", "#!/usr/bin/python3", "#!/bin/sh", "#!/usr/local/bin/node", "#!", "x"] {
+            check(line, None);
+        }
     }
 
     #[test]

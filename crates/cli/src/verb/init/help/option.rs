@@ -26,8 +26,9 @@ pub(super) struct Spec {
 }
 
 impl Spec {
-    /// Reads a spec. With `single_dash` a name of one dash is as good as one of two, as Go's programs have it.
-    pub(super) fn parse(text: &str, single_dash: bool) -> Spec {
+    /// Reads a spec. With `single_dash` a name of one dash is as good as one of two, as Go's programs have it. Where `plain`,
+    /// a word behind a name is its value whatever its letters are: no prose can stand there.
+    pub(super) fn parse(text: &str, single_dash: bool, plain: bool) -> Spec {
         let mut spec = Spec::default();
         let mut negated = Vec::new();
         let mut values: Vec<String> = Vec::new();
@@ -37,7 +38,7 @@ impl Spec {
                 spec.flag(&token, single_dash, &mut negated, &mut values);
             } else if token == "..." {
                 spec.repeated = true;
-            } else if is_metavar(&token) || (spec.flags.is_empty() && values.is_empty()) {
+            } else if plain || is_metavar(&token) || (spec.flags.is_empty() && values.is_empty()) {
                 values.push(token);
             } else {
                 // Prose that only one space parts from the spec.
@@ -56,6 +57,11 @@ impl Spec {
     /// Whether it goes by this name, dashes included.
     pub(super) fn is(&self, flag: &str) -> bool {
         self.flags.iter().any(|own| own == flag)
+    }
+
+    /// What stands for its values where they follow it as words of their own.
+    pub(super) fn values_behind(&self) -> String {
+        if self.attached { String::new() } else { self.values.join(" ") }
     }
 
     /// How many values follow it.
@@ -151,10 +157,23 @@ impl Spec {
     }
 }
 
+/// The last name in a spec, and the words behind it.
+pub(super) fn words_behind(spec: &str) -> Option<(String, Vec<String>)> {
+    let mut tokens = tokens(spec);
+    let at = tokens.iter().rposition(|token| token.starts_with('-'))?;
+    let words = tokens.split_off(at + 1);
+    Some((tokens.pop()?, words))
+}
+
+/// Whether bars part words in capitals, each of which stands for a value of its own kind: `URL|FILE`.
+fn is_placeholder(text: &str) -> bool {
+    text.contains('|') && text.chars().any(char::is_alphabetic) && !text.chars().any(char::is_lowercase)
+}
+
 /// The name of a positional argument: `<FILE>` and `[FILE]...` are `file`. Its name is ours to choose.
 pub(super) fn plain_name(spec: &str) -> Option<String> {
     let word = spec.split("  ").next()?.trim_matches(['<', '>', '[', ']', '.', ' ']);
-    if word.starts_with('{') || word.contains('|') {
+    if word.starts_with('{') || (word.contains('|') && !is_placeholder(word)) {
         return Some("choice".to_owned());
     }
     let word = word.split(' ').next()?;
@@ -192,7 +211,7 @@ pub(super) fn take_metavar(text: &str, argument: &mut Argument) {
     let inner = text.trim_matches(['<', '>', '[', ']', '(', ')', '{', '}']);
     let choices = match (text.starts_with('{'), inner.contains('|')) {
         (true, _) => inner.split(',').collect(),
-        (false, true) if !inner.contains(' ') => inner.split('|').collect::<Vec<_>>(),
+        (false, true) if !inner.contains(' ') && !is_placeholder(inner) => inner.split('|').collect::<Vec<_>>(),
         (false, _) => Vec::new(),
     };
     let choices: Vec<&str> = choices.into_iter().map(str::trim).filter(|choice| !choice.is_empty()).collect();
@@ -297,7 +316,9 @@ fn tokens(text: &str) -> Vec<String> {
     let mut depth = 0_u32;
     let mut characters = text.chars().peekable();
     while let Some(c) = characters.next() {
-        let parts = depth == 0 && (c.is_whitespace() || c == ',');
+        // A comma inside of a word belongs to it: `w,h`.
+        let comma = c == ',' && characters.peek().is_none_or(|next| next.is_whitespace() || *next == '-');
+        let parts = depth == 0 && (c.is_whitespace() || comma);
         // Names are parted by `/` and `|` as well.
         let bar = depth == 0 && matches!(c, '/' | '|') && matches!(characters.peek(), Some('-' | ' '));
         match c {

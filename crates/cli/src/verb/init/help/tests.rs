@@ -127,6 +127,63 @@ fn options_behind_the_place_of_the_command_are_those_of_every_command() {
 }
 
 #[test]
+fn what_stands_one_space_behind_an_option_is_its_value_whatever_its_letters() {
+    let string = |value: &str| {
+        let usage = format!("usage: x.py [-h] [--size {value}] out\n\n");
+        let text = format!("{usage}positional arguments:\n  out  where\n\noptions:\n  --size {value}  how large\n");
+        let help = read(&text, None);
+        assert_eq!(help.arguments.len(), 2, "{value}: {}", shown(&help));
+        let size = help.arguments.into_iter().find(|argument| argument.name == "size").unwrap();
+        assert_eq!((size.kind, size.choices.len()), (ArgumentType::String, 0), "{value}");
+    };
+    for value in
+        ["WxH", "WIDTHxHEIGHT", "w:h", "Name", "FILE.csv", "kB", "%", "dd.mm.yyyy", "w,h", "URL|FILE", "(a)", "50%"]
+    {
+        string(value);
+    }
+    let short = "usage: x.py [-h] [-s WxH]\n\noptions:\n  -s WxH, --size WxH\n                        how large\n";
+    assert_eq!(shown(&read(short, None)), "size string | how large");
+    // Without a help text the usage says it.
+    let bare = "usage: x.py [-h] [--dir outDir] [--at LAT lon]\n\noptions:\n  --dir outDir\n  --at LAT lon\n";
+    let expected = "dir path\nleft out --at: several values at once, and an argument is one";
+    assert_eq!(shown(&read(bare, None)), expected);
+    let required =
+        "usage: x.py --at LAT lon --from URL|FILE out\n\noptions:\n  --at LAT lon  where\n  --from URL|FILE  whence\n";
+    let expected = "out string positional required\nfrom string required | whence\n\
+                    left out --at: several values at once, and an argument is one";
+    assert_eq!(shown(&read(required, None)), expected);
+}
+
+#[test]
+fn an_option_that_only_the_usage_names_has_the_value_that_its_brackets_hold() {
+    let read = |usage: &str| shown(&read(&format!("usage: x {usage}\n"), None));
+    assert_eq!(read("[--size WxH] [--loud]"), "size string\nloud boolean");
+    assert_eq!(read("[-s|--size WxH] [--count n]"), "size string\ncount integer");
+    assert_eq!(read("[--kind a|b]"), "kind string enum=[\"a\",\"b\"]");
+    assert_eq!(read("[--url URL|FILE] URL|FILE"), "url-file string positional required\nurl string");
+}
+
+#[test]
+fn prose_that_one_space_parts_from_an_option_is_no_value() {
+    let text = "usage: x [options]\n\nOptions:\n  --list list what is there\n  --all everything\n";
+    assert_eq!(shown(&read(text, None)), "list boolean\nall boolean");
+}
+
+#[test]
+fn what_stands_behind_a_command_in_the_list_is_its_argument() {
+    let text = "Usage: backup <command>\n\nCommands:\n  create <dir>   Create a backup of DIR\n\
+                \x20 restore|r <id> [--force]   Put one back\n  purge [days...]   Forget old ones\n  send to   Send one\n\
+                \x20 note <id> what it is\n  list   List them\n";
+    let read = |command: &str| shown(&Help { commands: Vec::new(), ..of_command(text, command) });
+    assert_eq!(read("create"), "dir path positional required");
+    assert_eq!(read("restore"), "id string positional required\nforce boolean");
+    assert_eq!(read("purge"), "days string repeat=value positional");
+    assert_eq!(read("send"), "left out to: a bare word behind the command: an argument would be written `<NAME>`");
+    assert_eq!(read("note"), "id string positional required");
+    assert_eq!(read("list"), "");
+}
+
+#[test]
 fn choices_that_are_no_plain_words_are_no_choices() {
     let read = |spec: &str| shown(&read(&format!("usage: x\n\nOptions:\n  {spec}  What\n"), None));
     assert_eq!(read("--kind={a,b-c}"), "kind string enum=[\"a\",\"b-c\"] | What");

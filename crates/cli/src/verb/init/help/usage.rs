@@ -26,6 +26,28 @@ impl Place {
     }
 }
 
+/// Whether a usage line has these words behind an option: `[--at LAT lon]`.
+pub(super) fn has_behind(lines: &[String], flag: &str, words: &[String]) -> bool {
+    let words = tokens(&words.join(" "));
+    lines.iter().any(|line| {
+        let tokens = tokens(line);
+        let named = |at: usize| tokens.get(at).is_some_and(|token| token == flag);
+        (0..tokens.len()).any(|at| named(at) && tokens.get(at + 1..).is_some_and(|rest| rest.starts_with(&words)))
+    })
+}
+
+/// What a usage line says of an option.
+#[derive(Clone, Debug, PartialEq)]
+struct Flag {
+    name: String,
+    required: bool,
+    /// What stands for its value.
+    value: Option<String>,
+}
+
+/// What knows an option by its name, if it is described.
+pub(super) type Described<'s> = dyn Fn(&str) -> Option<&'s Spec> + 's;
+
 /// What all usage lines together say.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(super) struct Usage {
@@ -38,25 +60,18 @@ pub(super) struct Usage {
     options_follow: bool,
     /// Whether commands follow a command.
     pub(super) nested: bool,
-    /// Long options that are described nowhere else and seem to take no value.
-    pub(super) undescribed: Vec<String>,
-    /// Every option that is named, and whether it must be given.
-    flags: Vec<(String, bool)>,
+    /// Long options that are described nowhere else, each with what stands for its value.
+    pub(super) undescribed: Vec<(String, Option<String>)>,
+    /// Every option that is named.
+    flags: Vec<Flag>,
     /// The ways to call it, each with its first command.
     ways: Vec<(Option<String>, Way)>,
 }
 
 impl Usage {
-    /// Reads usage lines. `values` knows how many values an option takes that is
-    /// described elsewhere, `named` are the arguments that
-    /// are; `command` is the one that the lines are about.
-    pub(super) fn of(
-        lines: &[String],
-        values: &dyn Fn(&str) -> Option<usize>,
-        named: &[String],
-        command: Option<&str>,
-    ) -> Usage {
-        let mut ways: Vec<Way> = lines.iter().map(|line| Way::of(line, values, command)).collect();
+    /// Reads usage lines. `described` knows the options that are described elsewhere, `named` are the arguments that are; `command` is the one that the lines are about.
+    pub(super) fn of(lines: &[String], described: &Described<'_>, named: &[String], command: Option<&str>) -> Usage {
+        let mut ways: Vec<Way> = lines.iter().map(|line| Way::of(line, described, command)).collect();
         let leading =
             |way: &Way| way.leading().filter(|word| !named.iter().any(|name| name == word)).map(str::to_owned);
         let about_help = |way: &Way| way.places.is_empty() && !way.flags.is_empty();
@@ -73,7 +88,7 @@ impl Usage {
                 (command, way)
             })
             .collect();
-        let mut usage = Usage::together(&ways.iter().map(|(_, way)| way).collect::<Vec<_>>(), values);
+        let mut usage = Usage::together(&ways.iter().map(|(_, way)| way).collect::<Vec<_>>(), described);
         usage.commands = group;
         if has_commands {
             usage.places.clear();
@@ -92,7 +107,7 @@ impl Usage {
     pub(super) fn of_command(&self, command: &str) -> Usage {
         let ways: Vec<&Way> =
             self.ways.iter().filter(|(own, _)| own.as_deref() == Some(command)).map(|(_, way)| way).collect();
-        let mut usage = Usage::together(&ways, &|_| Some(0));
+        let mut usage = Usage::together(&ways, &|_| None);
         // `x COMMAND [OPTIONS]` speaks of every command.
         usage.is_vague |= ways.is_empty() && self.options_follow;
         usage.undescribed.clear();
@@ -100,18 +115,37 @@ impl Usage {
         usage
     }
 
+    /// Whether usage lines begin with this command.
+    pub(super) fn knows(&self, command: &str) -> bool {
+        self.ways.iter().any(|(own, _)| own.as_deref() == Some(command))
+    }
+
+    /// What stands behind a command in a list of commands, and the bare words in it, of which nobody can say whether they
+    /// stand for themselves.
+    pub(super) fn of_listed(text: &str, described: &Described<'_>) -> (Usage, Vec<String>) {
+        let mut way = Way::of(&format!("x {text}"), described, None);
+        let (bare, places) = way.places.into_iter().partition(|word: &Word| word.literal && word.place.required);
+        way.places = places;
+        (Usage::together(&[&way], described), bare.into_iter().map(|word: Word| word.place.text).collect())
+    }
+
     /// Whether an option must be given.
     pub(super) fn requires(&self, spec: &Spec) -> bool {
-        self.flags.iter().any(|(flag, required)| *required && spec.is(flag))
+        self.flags.iter().any(|flag| flag.required && spec.is(&flag.name))
+    }
+
+    /// The same of one that is described nowhere else.
+    pub(super) fn demands(&self, name: &str) -> bool {
+        self.flags.iter().any(|flag| flag.required && flag.name == name)
     }
 
     /// Whether an option is named.
     pub(super) fn names(&self, spec: &Spec) -> bool {
-        self.flags.iter().any(|(flag, _)| spec.is(flag))
+        self.flags.iter().any(|flag| spec.is(&flag.name))
     }
 
     /// Several ways to call it as one: what every one of them demands is required.
-    fn together(ways: &[&Way], values: &dyn Fn(&str) -> Option<usize>) -> Usage {
+    fn together(ways: &[&Way], described: &Described<'_>) -> Usage {
         let mut usage = Usage::default();
         for way in ways {
             usage.is_vague |= way.is_vague;
@@ -122,9 +156,9 @@ impl Usage {
                     None => usage.places.push(place.place.clone()),
                 }
             }
-            for (flag, required) in &way.flags {
-                if !usage.flags.iter().any(|(known, _)| known == flag) {
-                    usage.flags.push((flag.clone(), *required));
+            for flag in &way.flags {
+                if !usage.flags.iter().any(|known| known.name == flag.name) {
+                    usage.flags.push(flag.clone());
                 }
             }
         }
@@ -134,14 +168,13 @@ impl Usage {
                 way.places.iter().any(|other| fold(&other.place.name) == fold(&place.name) && other.place.required)
             });
         }
-        for (flag, required) in &mut usage.flags {
-            *required = every_way(&|way| way.flags.iter().any(|(other, needed)| other == flag && *needed));
+        for flag in &mut usage.flags {
+            flag.required = every_way(&|way| way.flags.iter().any(|other| other.name == flag.name && other.required));
         }
-        let undescribed = usage.flags.iter().filter_map(|(flag, _)| flag.strip_prefix("--"));
+        let undescribed = usage.flags.iter().filter(|flag| described(&flag.name).is_none());
         usage.undescribed = undescribed
-            .filter(|name| ARGUMENT_NAME.fits(name) && !matches!(*name, "help" | "version"))
-            .filter(|name| values(&format!("--{name}")).is_none())
-            .map(str::to_owned)
+            .filter_map(|flag| Some((flag.name.strip_prefix("--")?.to_owned(), flag.value.clone())))
+            .filter(|(name, _)| ARGUMENT_NAME.fits(name) && !matches!(name.as_str(), "help" | "version"))
             .collect();
         usage
     }
@@ -151,7 +184,7 @@ impl Usage {
 #[derive(Clone, Debug, Default, PartialEq)]
 struct Way {
     places: Vec<Word>,
-    flags: Vec<(String, bool)>,
+    flags: Vec<Flag>,
     is_vague: bool,
     /// Whether a command's place was passed, and whether unnamed options stand behind it.
     seen_command: bool,
@@ -169,9 +202,9 @@ struct Word {
 }
 
 impl Way {
-    fn of(line: &str, values: &dyn Fn(&str) -> Option<usize>, command: Option<&str>) -> Way {
+    fn of(line: &str, described: &Described<'_>, command: Option<&str>) -> Way {
         let tokens = tokens(line);
-        let mut reader = Reader { tokens: &tokens, at: start(&tokens, command), way: Way::default(), values };
+        let mut reader = Reader { tokens: &tokens, at: start(&tokens, command), way: Way::default(), described };
         reader.sequence(true);
         reader.way
     }
@@ -199,14 +232,14 @@ fn start(tokens: &[String], command: Option<&str>) -> usize {
     command.and_then(named).map_or(program, |at| program + at + 1)
 }
 
-struct Reader<'t> {
+struct Reader<'t, 's> {
     tokens: &'t [String],
     at: usize,
     way: Way,
-    values: &'t dyn Fn(&str) -> Option<usize>,
+    described: &'t Described<'s>,
 }
 
-impl Reader<'_> {
+impl Reader<'_, '_> {
     /// Reads up to the bracket that closes this level.
     fn sequence(&mut self, required: bool) {
         let required = required && !self.has_alternatives();
@@ -257,22 +290,35 @@ impl Reader<'_> {
         if flag.trim_matches('-').is_empty() {
             return;
         }
-        self.way.flags.push((flag.to_owned(), required));
-        let next = self.tokens.get(self.at).map(String::as_str).unwrap_or_default();
-        let guessed = || usize::from(option::is_metavar(next) && !is_word_of_usage(next));
-        let values = (self.values)(flag).unwrap_or_else(guessed);
+        let next = self.tokens.get(self.at).cloned().unwrap_or_default();
+        let spec = (self.described)(flag);
+        let guessed = || match self.words_in_brackets() {
+            0 => usize::from(option::is_metavar(&next) && !is_word_of_usage(&next)),
+            several => several,
+        };
+        let values = spec.map_or_else(guessed, Spec::values);
+        let value = match token.split_once('=') {
+            Some((_, value)) => Some(value.to_owned()),
+            None => (values > 0 && is_value(&next)).then(|| next.clone()),
+        };
+        self.way.flags.push(Flag { name: flag.to_owned(), required, value });
         if attached || values == 0 {
             return;
         }
+        // As the description has it, bars and brackets included.
+        let behind = tokens(&spec.map(Spec::values_behind).unwrap_or_default());
+        if !behind.is_empty() && self.tokens.get(self.at..).is_some_and(|rest| rest.starts_with(&behind)) {
+            self.at += behind.len();
+            return;
+        }
         // Its values: `NAME`, `[NAME]`, `W H`, `TAG [TAG ...]`.
-        let value = next.to_owned();
         for _ in 0..values {
             self.at += usize::from(self.tokens.get(self.at).is_some_and(|token| is_value(token)));
         }
         let bracketed = |reader: &Self, offset: usize, text: &str| {
             reader.tokens.get(reader.at + offset).is_some_and(|token| token == text)
         };
-        if bracketed(self, 0, "[") && (bracketed(self, 1, &value) || !is_value(&value)) && !self.is_flag(1) {
+        if bracketed(self, 0, "[") && (bracketed(self, 1, &next) || !is_value(&next)) && !self.is_flag(1) {
             while let Some(token) = self.tokens.get(self.at) {
                 self.at += 1;
                 if token == "]" {
@@ -280,6 +326,15 @@ impl Reader<'_> {
                 }
             }
         }
+    }
+
+    /// How many words fill the brackets behind an option that opens them: `[--at LAT lon]`.
+    fn words_in_brackets(&self) -> usize {
+        let token = |at: usize| self.tokens.get(at).map(String::as_str).unwrap_or_default();
+        let opened = self.at.checked_sub(2).is_some_and(|before| matches!(token(before), "[" | "|"));
+        let words = (self.at..self.tokens.len()).take_while(|at| is_value(token(*at))).count();
+        let closed = matches!(token(self.at + words), "]" | "|");
+        if opened && closed { words } else { 0 }
     }
 
     fn is_flag(&self, offset: usize) -> bool {
@@ -323,11 +378,15 @@ fn is_place_of_command(word: &str) -> bool {
     ["command", "subcommand"].contains(&word.trim_matches(['<', '>']).to_ascii_lowercase().as_str())
 }
 
+fn is_option_alone(token: &str) -> bool {
+    token.starts_with('-') && !token.contains('=')
+}
+
 /// The brackets, bars, repetitions and words of a usage line.
 fn tokens(line: &str) -> Vec<String> {
     // `--color[=WHEN]`: what is attached belongs to the option.
     let line = line.replace('…', "...").replace("[=", "=[").replace("--[no-]", "--").replace("--[no]", "--");
-    let mut tokens = Vec::new();
+    let mut tokens: Vec<String> = Vec::new();
     let mut word = String::new();
     let mut closing = None;
     let mut characters = line.chars().peekable();
@@ -345,7 +404,13 @@ fn tokens(line: &str) -> Vec<String> {
             _ => None,
         };
         let dots = c == '.' && characters.peek() == Some(&'.');
-        if opens.is_some() {
+        // One value or another of a kind of its own: `--from URL|FILE`.
+        let next = characters.peek().copied().unwrap_or(' ');
+        let shouts = !word.is_empty() && word.chars().all(|c| !c.is_lowercase() && c != '-');
+        let of_an_option =
+            !word.is_empty() && !word.starts_with('-') && tokens.last().is_some_and(|token| is_option_alone(token));
+        let joins = c == '|' && ((shouts && next.is_uppercase()) || (of_an_option && next.is_alphanumeric()));
+        if opens.is_some() || joins {
             closing = opens;
             word.push(c);
         } else if dots || c.is_whitespace() || "[](),|".contains(c) {
