@@ -39,6 +39,9 @@ pub struct Answer {
     pub status: Status,
     /// The message of a failure in the words of the command line, where the value's own speaks to a caller of MCP tools.
     pub typed: Option<String>,
+    /// Whether a failure's `detail` is what the program wrote as plain text (a usage text, a traceback), and no JSON that
+    /// it meant for callers.
+    pub is_plain: bool,
     /// What the caller should know beside the result: a respelled argument, a result that does not fit its schema.
     pub notes: Vec<String>,
     /// The action's arguments that make its result smaller, for the hint of a cut result.
@@ -64,7 +67,15 @@ impl Answer {
     }
 
     fn new(value: Value, status: Status) -> Answer {
-        Answer { value, status, typed: None, notes: Vec::new(), narrow_with: Vec::new(), shortened: None }
+        Answer {
+            value,
+            status,
+            typed: None,
+            is_plain: false,
+            notes: Vec::new(),
+            narrow_with: Vec::new(),
+            shortened: None,
+        }
     }
 
     /// Whether it ended as an error.
@@ -139,13 +150,16 @@ pub(crate) fn run_failed(kind: Kind, name: &str, action: Option<&str>, error: &R
         message.push_str(&help);
     }
     let mut value = json!({ "error": error.code(), "message": message });
+    let mut is_plain = false;
     match error {
-        RunError::Failed { exit_code, error, .. } => {
+        RunError::Failed { exit_code, error, is_own, .. } => {
             value["exit_code"] = (*exit_code).into();
             value["detail"] = error.clone();
+            is_plain = !is_own;
         }
         RunError::TimedOut { stderr, .. } | RunError::Signalled { stderr, .. } if !stderr.is_empty() => {
             value["detail"] = json!({ "text": stderr });
+            is_plain = true;
         }
         RunError::OutputTooLarge { head, narrow_with, .. } => {
             value["head"] = head.clone().into();
@@ -155,7 +169,7 @@ pub(crate) fn run_failed(kind: Kind, name: &str, action: Option<&str>, error: &R
         }
         _ => {}
     }
-    Answer::failure(status, value)
+    Answer { is_plain, ..Answer::failure(status, value) }
 }
 
 /// An error and what it came from, in one line. None of them holds an argument or a value.

@@ -87,6 +87,7 @@ fn tool(keys: Keys<'_>, findings: &mut Findings<'_, '_>) -> SurfaceToolManifest 
         idempotency_argument: keys.text("idempotency_argument").map(str::to_owned),
         open_world: flag("open_world"),
         result: result::limits(keys, &args, findings),
+        plain_errors: flag("plain_errors"),
         operation: operation(keys, &args, &output_schema, findings),
         output_schema,
         args,

@@ -408,6 +408,9 @@ rules! {
     SURFACE_REPEAT 153 Error "surface_repeat"
         "A step would write a second time when the whole operation is repeated."
         "pass the idempotency argument on to it, or use an action that is idempotent"
+    SURFACE_OPTIONAL 154 Warning "surface_optional"
+        "A required argument of a step takes its value from a place that need not be in the earlier step's result."
+        "ask `is: missing` of that place in the earlier step's `stop_when`, or require it in the manifest's output schema"
 
     EFFECT_IGNORED 190 Warning "effect_ignored"
         "An effect is declared that is milder than what the name says, without a reason, so that the name stands."

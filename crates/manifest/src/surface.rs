@@ -57,6 +57,8 @@ pub struct SurfaceToolManifest {
     pub open_world: bool,
     /// How large a result may be and what makes it smaller.
     pub result: ResultManifest,
+    /// Whether callers read what a failing program wrote that is no JSON.
+    pub plain_errors: bool,
     /// A JSON Schema with an object root.
     pub output_schema: Map<String, Value>,
     /// Where its name stands.

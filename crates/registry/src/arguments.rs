@@ -110,18 +110,18 @@ struct Given<'r> {
 impl<'r> Given<'r> {
     fn sort(action: &ActionManifest, raw: &'r Map<String, Value>, faults: &mut Vec<ArgumentFault>) -> Given<'r> {
         let mut given = Given { values: vec![None; action.args.len()], respelled: Vec::new() };
-        let mut taken = vec![false; action.args.len()];
+        let mut taken: Vec<Option<&str>> = vec![None; action.args.len()];
         for (name, value) in raw.iter().filter(|(_, value)| !value.is_null()) {
             let Some((index, argument)) = meant(action, name) else {
                 faults.push(unknown(action, name));
                 continue;
             };
-            if taken.get(index) == Some(&true) {
-                faults.push(twice(argument, name));
+            if let Some(first) = taken.get(index).copied().flatten() {
+                faults.push(twice(argument, first, name));
                 continue;
             }
             if let (Some(taken), Some(place)) = (taken.get_mut(index), given.values.get_mut(index)) {
-                *taken = true;
+                *taken = Some(name);
                 *place = Some(value);
             }
             if argument.name != *name {
@@ -165,8 +165,9 @@ fn missing(argument: &ArgumentManifest) -> ArgumentFault {
     fault(ArgumentRule::Missing, &argument.name, format!("`{}` is required", argument.name))
 }
 
-fn twice(argument: &ArgumentManifest, name: &str) -> ArgumentFault {
-    let message = format!("`{}` is given twice, the second time as {}", argument.name, quoted(name));
+/// Two members of an object have two names, so that one of the two is another spelling at least.
+fn twice(argument: &ArgumentManifest, first: &str, second: &str) -> ArgumentFault {
+    let message = format!("`{}` is given twice, as {} and as {}", argument.name, quoted(first), quoted(second));
     fault(ArgumentRule::Twice, &argument.name, message)
 }
 

@@ -96,6 +96,18 @@ fn another_spelling_is_taken_for_the_only_name_that_it_fits() {
 }
 
 #[test]
+fn an_argument_in_two_spellings_is_told_with_both_in_the_order_of_the_call() {
+    for (raw, both) in [
+        (json!({"path": "a", "maxResults": 1, "max-results": 2}), "as `maxResults` and as `max-results`"),
+        (json!({"path": "a", "max-results": 2, "Max_Results": 1}), "as `max-results` and as `Max_Results`"),
+    ] {
+        let faults = Arguments::parse(&sample(), &raw).unwrap_err();
+        let messages: Vec<&str> = faults.iter().map(|fault| fault.message.as_str()).collect();
+        assert_eq!(messages, [format!("`max-results` is given twice, {both}")]);
+    }
+}
+
+#[test]
 fn nothing_is_coerced_and_no_value_is_repeated_in_a_message() {
     for (raw, wanted) in [
         (json!({"path": "x", "max-results": "s3cret"}), ArgumentRule::WrongType),

@@ -30,8 +30,8 @@ pub(crate) fn outcome(
     match ended.ending {
         Ending::Exited(0) => success(ended, action, loan, keep),
         Ending::Exited(exit_code) => {
-            let (error, shortened) = failure(&ended, action, loan, keep);
-            Err(RunError::Failed { exit_code, error, shortened })
+            let Said { held: (error, shortened), is_own } = failure(&ended, action, loan, keep);
+            Err(RunError::Failed { exit_code, error, is_own, shortened })
         }
         Ending::Signalled(signal) => Err(RunError::Signalled { signal, stderr: errors(&ended) }),
         Ending::TimedOut => Err(RunError::TimedOut { after: action.limits.timeout, stderr: errors(&ended) }),
@@ -105,18 +105,29 @@ fn long_text(bytes: &[u8], loan: &Loan, keep: usize) -> Held {
     (text_object(&kept, is_lossy), (left < characters).then_some(shortened))
 }
 
+/// What a child that failed said.
+struct Said {
+    held: Held,
+    /// Whether it is the child's own JSON error, and not just the end of what it wrote.
+    is_own: bool,
+}
+
 /// What the child said about its failure: an object on standard output, an object on standard error (all of it, or its
 /// last line), or else the tail of what it wrote. An object without anything in it says nothing.
-fn failure(ended: &Ended, action: &ActionManifest, loan: &Loan, keep: Option<usize>) -> Held {
+fn failure(ended: &Ended, action: &ActionManifest, loan: &Loan, keep: Option<usize>) -> Said {
     let error = |said: &[u8]| {
         json::read(said, loan, keep).filter(|(error, _)| error.as_object().is_some_and(|error| !error.is_empty()))
     };
     let errors = Errors::new(&ended.stderr_tail, loan);
     let own = error(&ended.stdout).or_else(|| error(errors.raw())).or_else(|| error(errors.last_line()));
-    own.unwrap_or_else(|| match errors.text(loan) {
-        nothing if nothing.is_empty() => (text(&tail(&ended.stdout, kept(ended, action), loan)), None),
-        errors => (text_object(&errors, false), None),
-    })
+    if let Some(held) = own {
+        return Said { held, is_own: true };
+    }
+    let text = match errors.text(loan) {
+        nothing if nothing.is_empty() => text(&tail(&ended.stdout, kept(ended, action), loan)),
+        errors => text_object(&errors, false),
+    };
+    Said { held: (text, None), is_own: false }
 }
 
 /// The last of the first `end` bytes, masked.
@@ -184,7 +195,7 @@ mod tests {
     use std::time::Duration;
 
     fn failed(stdout: &[u8], stderr: &[u8]) -> Value {
-        failure(&ended(1, stdout, stderr), &action(1 << 20), &Loan::default(), None).0
+        failure(&ended(1, stdout, stderr), &action(1 << 20), &Loan::default(), None).held.0
     }
 
     fn ended(exit_code: i32, stdout: &[u8], stderr: &[u8]) -> Ended {
@@ -252,6 +263,14 @@ mod tests {
     }
 
     #[test]
+    fn a_text_that_the_child_wrote_as_json_is_its_own_and_one_that_is_made_of_its_tail_is_not() {
+        let said = |stderr: &[u8]| failure(&ended(1, b"", stderr), &action(1 << 20), &Loan::default(), None);
+        let (own, tail) = (said(b"{\"text\": \"oops\"}"), said(b"oops"));
+        assert_eq!(own.held, tail.held);
+        assert_eq!((own.is_own, tail.is_own), (true, false));
+    }
+
+    #[test]
     fn progress_is_no_part_of_the_tail() {
         let stderr = b"one\n{\"progress\": 1}\ntwo\n{\"progress\": 2, \"message\": \"x\"}\n";
         assert_eq!(failed(b"", stderr), json!({"text": "one\ntwo"}));
@@ -304,7 +323,7 @@ mod tests {
             let tail = &stderr.as_bytes()[stderr.len() - TAIL - loan.reach()..];
             assert_eq!(Errors::new(tail, &loan).text(&loan), "-".repeat(after), "{after}");
             assert_eq!(
-                failure(&ended(1, stderr.as_bytes(), b""), &action(1 << 20), &loan, None).0,
+                failure(&ended(1, stderr.as_bytes(), b""), &action(1 << 20), &loan, None).held.0,
                 json!({"text": "-".repeat(after)})
             );
         }
@@ -324,7 +343,7 @@ mod tests {
     fn an_own_error_is_masked_and_whole() {
         let loan = loan("12345678");
         let check = |stdout: &[u8], stderr: &[u8]| {
-            let (error, _) = failure(&ended(1, stdout, stderr), &action(1 << 20), &loan, None);
+            let (error, _) = failure(&ended(1, stdout, stderr), &action(1 << 20), &loan, None).held;
             assert_eq!(error, json!({"error": "***KEY***", "code": "***KEY***"}));
         };
         let own = br#"{"error": "\u00312345678", "code": 12345678}"#;

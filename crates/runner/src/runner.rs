@@ -147,6 +147,8 @@ pub enum RunError {
         exit_code: i32,
         /// The child's own JSON error, or `{"text": …}` with the tail of what it wrote.
         error: Value,
+        /// Whether it is the former: what the child meant for callers.
+        is_own: bool,
         /// What is missing from it, where it was not held whole.
         shortened: Option<Shortened>,
     },

@@ -77,8 +77,11 @@ impl Operation<'_> {
         });
         let keep = usize::try_from(self.tool.manifest.result.max_bytes).ok();
         let answer = self.call(call, args.clone(), steps, keep).await;
-        let wording = Wording { tool: &self.tool.published.name, call, names, step: Step::Only };
-        self.given(answer, &wording, &args)
+        self.given(answer, &self.wording(call, names, Step::Only), &args)
+    }
+
+    fn wording<'t>(&'t self, call: &'t LinkedCall, names: Vec<(&'t str, &'t str)>, step: Step<'t>) -> Wording<'t> {
+        Wording { tool: &self.tool.published.name, call, names, step, plain_errors: self.tool.manifest.plain_errors }
     }
 
     async fn call(
@@ -175,7 +178,7 @@ impl Operation<'_> {
         // A later step may need any part of it.
         let answer = self.call(call, args.clone(), self.listener(place), None).await;
         let place = if run.done.is_empty() { Step::First(&step.id) } else { Step::Later(&step.id) };
-        self.given(answer, &Wording { tool: &self.tool.published.name, call, names, step: place }, &args)
+        self.given(answer, &self.wording(call, names, place), &args)
     }
 
     /// Whether a call may go without an argument for which there is no value.

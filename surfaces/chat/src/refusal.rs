@@ -1,7 +1,8 @@
 //! How a call that did not end well is told here: in the names of the surface, with nothing of what it hides.
 //!
 //! A published tool has no confirmed twin, so that what the gate does not let through simply cannot be run. The
-//! operation's own error is passed on, the names of its arguments as the caller knows them. Start at [`Wording::failure`].
+//! operation's own error, written as JSON, is passed on, the names of its arguments as the caller knows them; what else a
+//! program wrote only where the declaration says so. Start at [`Wording::failure`].
 
 use gatelatch_bridge::answer::{Answer, Status};
 use gatelatch_registry::arguments::{ArgumentFault, ArgumentRule, Arguments};
@@ -12,6 +13,9 @@ use crate::link::LinkedCall;
 
 /// What a caller can do about what is wrong on the server's side.
 const OPERATOR: &str = "tell whoever runs this server; its log says why";
+/// What a caller can do about a program that said nothing that callers may read. The log does not say it either: it may
+/// hold arguments.
+const RUNNER: &str = "tell whoever runs this server, who can run the same and read what the program wrote";
 /// What stands for an argument of the operation that is not published.
 const HIDDEN: &str = "a value that this server sets";
 /// The same in a step that others ran before.
@@ -27,6 +31,8 @@ pub(crate) struct Wording<'t> {
     pub(crate) names: Vec<(&'t str, &'t str)>,
     /// Which of the operation's calls it was.
     pub(crate) step: Step<'t>,
+    /// Whether the declaration has `plain_errors: true`.
+    pub(crate) plain_errors: bool,
 }
 
 /// Which of an operation's calls one is.
@@ -57,7 +63,7 @@ impl Wording<'_> {
 
     /// The failure that the caller reads: `{error, message, …}`.
     pub(crate) fn failure(&self, answer: Answer, catalog: &Catalog, args: &Map<String, Value>) -> Map<String, Value> {
-        let Answer { value, status, .. } = answer;
+        let Answer { value, status, is_plain, .. } = answer;
         let error = value.get("error").and_then(Value::as_str).unwrap_or("failed").to_owned();
         match (status, error.as_str()) {
             (Status::ApprovalRequired | Status::Denied, _) => {
@@ -77,7 +83,7 @@ impl Wording<'_> {
             }
             (Status::Usage, "input_too_large")
             | (Status::Failed | Status::TimedOut | Status::Cancelled | Status::Done, _) => {
-                self.run_failed(&error, &value)
+                self.run_failed(&error, &value, is_plain)
             }
             // A program or a secret is missing, or the catalog is not the one that the declaration was held against: that is
             // for whoever runs the server, and its paths and programs are nobody else's business.
@@ -109,23 +115,27 @@ impl Wording<'_> {
         }
     }
 
-    fn run_failed(&self, error: &str, value: &Value) -> Map<String, Value> {
+    /// `is_plain`: what the program wrote was not written for callers.
+    fn run_failed(&self, error: &str, value: &Value, is_plain: bool) -> Map<String, Value> {
         let message = value.get("message").and_then(Value::as_str).unwrap_or_default();
+        let is_hidden = is_plain && !self.plain_errors;
         let mut told = Map::new();
         told.insert("error".to_owned(), error.into());
         let message = match error {
             // Which program it is and where it lies is told on the log.
             "cannot_start" => format!("the program behind it could not be started\nhelp: {OPERATOR}"),
             "killed" => format!("the program behind it was ended before it had a result\nhelp: {OPERATOR}"),
+            "tool_failed" if is_hidden => {
+                format!("{} and gave no error as JSON\nhelp: {RUNNER}", self.own_message(message))
+            }
             _ => self.own_message(message),
         };
         told.insert("message".to_owned(), format!("`{}`: {message}", self.tool).into());
-        for key in ["exit_code", "head"] {
-            if let Some(part) = value.get(key) {
-                told.insert(key.to_owned(), part.clone());
-            }
+        // How a result began that is too large is not told: nobody has held it to the output schema.
+        if let Some(code) = value.get("exit_code") {
+            told.insert("exit_code".to_owned(), code.clone());
         }
-        if let Some(detail) = value.get("detail") {
+        if let Some(detail) = value.get("detail").filter(|_| !is_hidden) {
             told.insert("detail".to_owned(), self.in_public_words(detail));
         }
         told
@@ -154,11 +164,11 @@ impl Wording<'_> {
     }
 
     /// A text in which every argument of the operation, where it is marked as a name (`` `max-rows` ``, `--max-rows`),
-    /// has the name that the caller knows.
+    /// has the name that the caller knows. Quotes around an option go with it: the name in them is another one now.
     fn public_text(&self, text: &str) -> String {
         let mut told = String::with_capacity(text.len());
         let mut rest = text;
-        while let Some(at) = rest.find(['`', '-']) {
+        while let Some(at) = rest.find(['`', '-', '\'', '"']) {
             let (before, from) = rest.split_at(at);
             told.push_str(before);
             let (length, public) = self.marked(before, from);
@@ -186,6 +196,13 @@ impl Wording<'_> {
             let is_closed = inside.get(length..).is_some_and(|after| after.starts_with('`'));
             let public = self.public(bare).filter(|_| is_closed);
             return if public.is_some() { (length + 2, public) } else { (1, None) };
+        }
+        if let Some(quote) = text.chars().next().filter(|mark| matches!(mark, '\'' | '"')) {
+            let option = text.strip_prefix(quote).and_then(|inside| inside.strip_prefix("--")).unwrap_or_default();
+            let name = option.get(..name_of(option)).unwrap_or_default();
+            let is_closed = option.get(name.len()..).is_some_and(|after| after.starts_with(quote));
+            let public = self.public(name).filter(|_| is_closed);
+            return if public.is_some() { (name.len() + 4, public) } else { (1, None) };
         }
         let is_word_before = before.ends_with(|c: char| c.is_ascii_alphanumeric() || c == '-');
         let Some(option) = text.strip_prefix("--").filter(|_| !is_word_before) else { return (1, None) };
@@ -232,9 +249,13 @@ mod tests {
     }
 
     fn failure(status: Status, value: Value) -> Value {
+        told(Answer::failure(status, value), false)
+    }
+
+    fn told(answer: Answer, plain_errors: bool) -> Value {
         let (call, names) = (call(), vec![("path", "file"), ("max-results", "max_results")]);
-        let wording = Wording { tool: "xlsx_read_sheet", call: &call, names, step: Step::Only };
-        Value::Object(wording.failure(Answer::failure(status, value), &Catalog::default(), &Map::new()))
+        let wording = Wording { tool: "xlsx_read_sheet", call: &call, names, step: Step::Only, plain_errors };
+        Value::Object(wording.failure(answer, &Catalog::default(), &Map::new()))
     }
 
     #[test]
@@ -277,6 +298,63 @@ mod tests {
                     "error": "too_large",
                     "message": "`file` is too large; use `max_results`, `max_results` or a value that this server sets. `other` and a--path stay"
                 }
+            })
+        );
+    }
+
+    #[test]
+    fn what_a_program_wrote_as_plain_text_is_told_only_where_the_declaration_says_so() {
+        let usage = "usage: main.py [-h] --path PATH\nmain.py: error: argument --max-bytes: '--path' is /srv/x";
+        for (status, error, message, hidden) in [
+            (
+                Status::Failed,
+                "tool_failed",
+                "exited with code 2",
+                "exited with code 2 and gave no error as JSON\nhelp: tell whoever runs this server",
+            ),
+            (Status::TimedOut, "timeout", "timed out after 1 s", "timed out after 1 s"),
+        ] {
+            let value = json!({
+                "error": error, "message": format!("`xlsx` `read-sheet`: {message}"), "exit_code": 2, "detail": { "text": usage }
+            });
+            let answer = Answer { is_plain: true, ..Answer::failure(status, value) };
+            let silent = told(answer.clone(), false);
+            assert_eq!((&silent["error"], &silent["exit_code"]), (&json!(error), &json!(2)));
+            assert!(
+                silent["message"].as_str().unwrap().starts_with(&format!("`xlsx_read_sheet`: {hidden}")),
+                "{silent}"
+            );
+            assert!(silent.get("detail").is_none() && !silent.to_string().contains("main.py"), "{silent}");
+            let shown = told(answer, true);
+            assert_eq!(shown["message"], format!("`xlsx_read_sheet`: {message}"));
+            assert_eq!(
+                shown["detail"]["text"],
+                "usage: main.py [-h] `file` PATH\nmain.py: error: argument a value that this server sets: `file` is /srv/x"
+            );
+        }
+    }
+
+    #[test]
+    fn how_a_result_began_that_no_schema_was_held_to_is_not_told() {
+        let message = "`xlsx` `read-sheet`: the result is too large: 9 bytes, 4 allowed";
+        let told =
+            failure(Status::Failed, json!({ "error": "output_too_large", "message": message, "head": "hunter2" }));
+        assert!(told["message"].as_str().unwrap().contains("9 bytes, 4 allowed"), "{told}");
+        assert!(!told.to_string().contains("hunter2"), "{told}");
+    }
+
+    #[test]
+    fn only_what_is_marked_as_a_name_is_renamed_and_its_quotes_go_with_it() {
+        let message = "given[\"--path\"], KeyError: '--max-bytes', 'path', path, \"--path and\", --paths, --path=x, '";
+        let told = failure(
+            Status::Failed,
+            json!({ "error": "tool_failed", "message": "", "detail": { "path": "path", "message": message } }),
+        );
+        assert_eq!(
+            told["detail"],
+            json!({
+                "path": "path",
+                "message": "given[`file`], KeyError: a value that this server sets, 'path', path, \"`file` and\", --paths, `file`=x, '"
             })
         );
     }

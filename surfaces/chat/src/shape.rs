@@ -163,13 +163,19 @@ impl<'s> Shape<'s> {
 
     /// What stands at a JSON Pointer.
     pub(crate) fn at(self, pointer: &str) -> Result<Part<'s>, Stray> {
+        self.at_where(pointer, &|_| false)
+    }
+
+    /// The same of a value in which it is known of some places that something other than null is there.
+    pub(crate) fn at_where(self, pointer: &str, is_there: &dyn Fn(&str) -> bool) -> Result<Part<'s>, Stray> {
         let mut part = Part { shapes: vec![self], always: true };
         let mut reached = String::new();
         for token in pointer.split('/').skip(1) {
             let name = token.replace("~1", "/").replace("~0", "~");
-            part = step(&part, &name, &reached)?;
+            part = step(&part, &name, &reached, is_there(&reached))?;
             reached.push('/');
             reached.push_str(token);
+            part.always |= is_there(&reached);
         }
         Ok(part)
     }
@@ -243,7 +249,9 @@ impl<'s> Shape<'s> {
             });
         }
         for keyword in ["anyOf", "oneOf"] {
-            let branches: Vec<Option<Part<'s>>> = self.listed(keyword).map(|shape| shape.found(depth, own)).collect();
+            // What null has no part of is told by the types.
+            let branches = self.listed(keyword).filter(|shape| shape.types() != Types::NULL);
+            let branches: Vec<Option<Part<'s>>> = branches.map(|shape| shape.found(depth, own)).collect();
             if branches.iter().all(Option::is_none) {
                 continue;
             }
@@ -316,8 +324,8 @@ pub(crate) fn is_text(keyword: &str) -> bool {
     matches!(keyword, "title" | "description" | "$comment" | "examples" | "default" | "format")
 }
 
-/// One step further along a pointer.
-fn step<'s>(part: &Part<'s>, name: &str, at: &str) -> Result<Part<'s>, Stray> {
+/// One step further along a pointer, from `at`; `is_there` where that is known not to be null.
+fn step<'s>(part: &Part<'s>, name: &str, at: &str, is_there: bool) -> Result<Part<'s>, Stray> {
     let types = part.types();
     if !types.overlap(Types::ARRAY.or(Types::OBJECT)) {
         return Err(Stray::NotInto { at: at.to_owned(), types });
@@ -329,6 +337,7 @@ fn step<'s>(part: &Part<'s>, name: &str, at: &str) -> Result<Part<'s>, Stray> {
         let types = shape.types();
         let member = shape.member(name).filter(|_| types.overlap(Types::OBJECT));
         let item = index.and_then(|index| shape.item(index)).filter(|_| types.overlap(Types::ARRAY));
+        let types = if is_there { types.without(Types::NULL) } else { types };
         // What may be both an array and an object has either part only at times.
         next.always &= types == Types::OBJECT || types == Types::ARRAY;
         next.always &= member.as_ref().or(item.as_ref()).is_some_and(|found| found.always);
@@ -429,6 +438,26 @@ mod tests {
         assert_eq!(at(&schema, "/other"), told("integer", false));
         assert_eq!(at(&schema, "/either"), told("null or string or array", false));
         assert_eq!(at(&schema, "/either/7"), told("number", false));
+    }
+
+    #[test]
+    fn what_is_known_to_be_there_is_and_so_is_what_it_always_has() {
+        let item = json!({ "type": "object", "properties": { "a": {}, "b": {} }, "required": ["a"] });
+        let schema = json!({
+            "type": "object",
+            "properties": {
+                "rows": { "type": "array", "items": item },
+                "row": { "anyOf": [{ "type": "null" }, item] },
+            }
+        });
+        let known = ["/rows/0", "/row"];
+        let always = |pointer: &str| {
+            let part = Shape::of(&schema).at_where(pointer, &|place| known.contains(&place));
+            part.unwrap().always
+        };
+        assert_eq!(["/rows/0", "/rows/0/a", "/row/a"].map(always), [true; 3]);
+        assert_eq!(["/rows/1", "/rows/1/a", "/rows/0/b", "/row/b"].map(always), [false; 4]);
+        assert!(!Shape::of(&schema).at("/row/a").unwrap().always);
     }
 
     #[test]

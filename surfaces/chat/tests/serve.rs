@@ -93,6 +93,22 @@ async fn what_the_operation_refuses_is_told_in_the_caller_s_names() {
 }
 
 #[tokio::test]
+async fn what_a_failing_program_wrote_as_plain_text_reaches_a_caller_only_where_that_is_declared() {
+    let crash = odd("desk_crash", "get-odd", true);
+    let shown =
+        crash.replace("desk_crash", "desk_shown").replace("    read_only", "    plain_errors: true\n    read_only");
+    let bench = Bench::new(&(crash + &shown));
+    let told = bench.fails("desk_crash", json!({ "what": "{" })).await;
+    assert_eq!((&told["error"], &told["exit_code"]), (&json!("tool_failed"), &json!(1)), "{told}");
+    assert!(told["message"].as_str().unwrap().contains("exited with code 1 and gave no error as JSON"), "{told}");
+    assert!(!told.to_string().contains("Traceback") && !told.to_string().contains("main.py"), "{told}");
+    let told = bench.fails("desk_shown", json!({ "what": "{" })).await;
+    assert!(told["detail"]["text"].as_str().unwrap().contains("Traceback"), "{told}");
+    let tools = bench.chat.tools();
+    assert!(!serde_json::to_string(&tools[1].input_schema).unwrap().contains("plain"), "no part of what is published");
+}
+
+#[tokio::test]
 async fn a_result_that_is_not_what_is_published_fails_closed_and_shows_no_value() {
     let bench = Bench::new(&(odd("desk_odd", "get-odd", true) + &odd("desk_set", "update-odd", false)));
     assert_eq!(bench.works("desk_odd", json!({ "what": "{\"rows\": [1]}" })).await, json!({ "rows": [1] }));

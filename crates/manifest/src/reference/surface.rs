@@ -190,6 +190,14 @@ pub static PUBLISHED_TOOL: Block = Block {
                 "narrow_with",
             ]),
             key(
+                "plain_errors",
+                Form::Flag,
+                "whether callers read what a failing program wrote that is no JSON, with all the options, paths and \
+                 values in it; a JSON error they always read",
+            )
+            .default("false")
+            .also(&["show_errors", "errors", "stderr", "show_stderr", "pass_errors"]),
+            key(
                 "output_schema",
                 Form::Schema,
                 "what a result looks like: a JSON Schema with an object root, which every result satisfies",

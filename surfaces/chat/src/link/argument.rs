@@ -20,10 +20,28 @@ pub(super) enum Given<'a> {
     Published(&'a SurfaceArgumentManifest),
     /// The declaration; and what the value is called in a finding.
     Value(&'static str, &'a Value),
-    /// A place of an earlier step's result: the place in words, and what stands there.
-    Passed(String, Part<'a>),
+    /// A place of an earlier step's result.
+    Passed(Passed<'a>),
     /// Something that was found wrong already.
     Unknown,
+}
+
+/// A place of an earlier step's result.
+pub(super) struct Passed<'a> {
+    /// The place in words.
+    pub(super) from: String,
+    /// What stands there.
+    pub(super) part: Part<'a>,
+    /// How the place may have no value when it is asked for, and what ends the operation before.
+    pub(super) gap: Option<Gap>,
+}
+
+/// That a place may have no value.
+pub(super) struct Gap {
+    /// How, to be read after the place.
+    pub(super) what: &'static str,
+    /// What to write in the declaration.
+    pub(super) instead: String,
 }
 
 impl Linking<'_> {
@@ -56,7 +74,7 @@ impl Linking<'_> {
         match given {
             Given::Published(arg) => self.check_published(to, takes, arg),
             Given::Value(what, value) => self.check_value(to, takes, what, value, at),
-            Given::Passed(from, part) => self.check_passed(to, takes, from, part, at),
+            Given::Passed(passed) => self.check_passed(to, takes, passed, at),
             Given::Unknown => {}
         }
     }
@@ -102,14 +120,8 @@ impl Linking<'_> {
         }
     }
 
-    fn check_passed(
-        &mut self,
-        to: &Operation<'_>,
-        takes: &ArgumentManifest,
-        from: &str,
-        part: &Part<'_>,
-        at: Position,
-    ) {
+    fn check_passed(&mut self, to: &Operation<'_>, takes: &ArgumentManifest, passed: &Passed<'_>, at: Position) {
+        let Passed { from, part, gap } = passed;
         let taken = types(takes.kind.json_type());
         // Null means absent.
         let may_be = part.types().without(Types::NULL);
@@ -121,6 +133,9 @@ impl Linking<'_> {
             let message = format!("{from} may be {may_be}, and {} takes {taken}{}", of(to, takes), place(to, takes));
             let help = format!("name a place that holds {taken}, or mend the manifest that is wrong");
             self.add(&rule::SURFACE_TYPE, at, message, Some(help));
+        } else if let Some(Gap { what, instead }) = gap.as_ref().filter(|_| takes.required) {
+            let message = format!("{from} {what}, and {} is required{}", of(to, takes), place(to, takes));
+            self.add(&rule::SURFACE_OPTIONAL, at, message, Some(instead.clone()));
         }
     }
 }

@@ -10,7 +10,7 @@ use gatelatch_manifest::surface::{
 use gatelatch_registry::catalog::Effect;
 use serde_json::{Map, Value};
 
-use super::argument::Given;
+use super::argument::{Gap, Given, Passed};
 use super::operation::Operation;
 use super::promise::place;
 use super::{LinkedCall, Linking, named_argument};
@@ -72,9 +72,11 @@ impl<'a> Linking<'a> {
             ValueSource::Argument(name) => self.published(name).map_or(Given::Unknown, Given::Published),
             ValueSource::Fixed(value) => Given::Value("the value for", value),
             ValueSource::Step { step, at } => match self.part(called, step, at, arg.position) {
-                Some(Found { part, manifest }) => {
-                    Given::Passed(format!("{} of step {} ({manifest})", place(at), quoted(step)), part)
-                }
+                Some(Found { part, manifest }) => Given::Passed(Passed {
+                    from: format!("{} of step {} ({manifest})", place(at), quoted(step)),
+                    gap: gap(called, step, at),
+                    part,
+                }),
                 None => Given::Unknown,
             },
         }
@@ -227,6 +229,36 @@ impl<'a> Linking<'a> {
         if let Some((found, help)) = found {
             self.add(&rule::SURFACE_OUTPUT, *position, found, Some(help));
         }
+    }
+}
+
+/// Whether a place of a step's result may have no value where the operation went on behind that step.
+fn gap(called: &[Called<'_>], step: &str, at: &str) -> Option<Gap> {
+    let Called { step, operation } = called.iter().find(|called| called.step.id == step)?;
+    let result = Shape::of(operation.as_ref()?.output()?);
+    let is_there = |place: &str| step.stop_when.as_ref().is_some_and(|asked| passes_only_with(asked, result, place));
+    let part = result.at_where(at, &is_there).ok()?;
+    let (what, or) = match (part.always, part.types().overlap(Types::NULL) && !is_there(at)) {
+        (false, _) => ("may be missing", "require the place in the manifest's output schema if it is always there"),
+        (true, true) => ("may be null", "take null out of the manifest's output schema if it never is"),
+        (true, false) => return None,
+    };
+    let instead = format!("write `stop_when: {{at: {at}, is: missing}}` in step {}, or {or}", quoted(&step.id));
+    Some(Gap { what, instead })
+}
+
+/// Whether a stop that did not happen shows that a place of the result has a value.
+fn passes_only_with(condition: &ConditionManifest, result: Shape<'_>, place: &str) -> bool {
+    let ConditionManifest { at, test, .. } = condition;
+    let leads_through = at.strip_prefix(place).is_some_and(|rest| rest.is_empty() || rest.starts_with('/'));
+    match test {
+        Test::Missing | Test::DiffersFrom(_) => leads_through,
+        Test::Empty => {
+            let is_first = place.strip_prefix(at.as_str()) == Some("/0");
+            let is_list = || result.at(at).is_ok_and(|part| part.types().without(Types::NULL) == Types::ARRAY);
+            leads_through || (is_first && is_list())
+        }
+        Test::Equals(_) => false,
     }
 }
 
