@@ -8,6 +8,7 @@ mod arguments;
 mod catalog;
 mod connect;
 mod exit;
+mod file;
 mod options;
 mod settings;
 mod shipped;

@@ -3,7 +3,6 @@
 
 use std::collections::BTreeMap;
 use std::ffi::OsString;
-use std::io::Read as _;
 use std::path::{Path, PathBuf};
 
 use gatelatch_gate::decision::{AskedBy, Policy};
@@ -13,6 +12,7 @@ use gatelatch_registry::catalog::Catalog;
 use gatelatch_spawn::child::RUN_VARIABLE;
 
 use crate::exit::UsageError;
+use crate::file;
 use crate::options::Place;
 use crate::verb::load_catalog;
 
@@ -262,14 +262,7 @@ fn read_file(path: &Path) -> Result<SettingsManifest, UsageError> {
         let message = format!("cannot read the settings file `{}`: {why}", path.display());
         UsageError::new(message, "name a file that is there, or leave --config and GATELATCH_CONFIG out")
     };
-    // A pipe would be waited for, a device read without end.
-    let metadata = std::fs::metadata(path).map_err(|error| cannot(error.to_string()))?;
-    if !metadata.is_file() {
-        return Err(cannot("it is no regular file".to_owned()));
-    }
-    let mut bytes = Vec::new();
-    let mut file = std::fs::File::open(path).map_err(|error| cannot(error.to_string()))?.take(MOST_BYTES as u64 + 1);
-    file.read_to_end(&mut bytes).map_err(|error| cannot(error.to_string()))?;
+    let bytes = file::read(path, MOST_BYTES as u64).map_err(|error| cannot(error.to_string()))?;
     let Read { document, findings } = read::settings(&path.display().to_string(), &bytes);
     let told: Vec<String> = findings.iter().map(ToString::to_string).collect();
     document.ok_or_else(|| UsageError { message: told.join("\n"), help: None })

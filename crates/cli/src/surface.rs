@@ -6,7 +6,6 @@
 pub(crate) mod review;
 pub(crate) mod standing;
 
-use std::io::Read as _;
 use std::path::{Path, PathBuf};
 
 use gatelatch_bridge::bridge::Broken;
@@ -18,6 +17,7 @@ use gatelatch_manifest::surface::SurfaceManifest;
 use gatelatch_registry::catalog::Catalog;
 
 use crate::exit::UsageError;
+use crate::file;
 use crate::settings::Settings;
 
 /// The declaration's name, where a catalog folder holds it.
@@ -104,14 +104,7 @@ impl Declared {
             )
         };
         let place = folder.join(&path);
-        // A pipe would be waited for, a device read without end.
-        let metadata = std::fs::metadata(&place).map_err(|error| cannot(error.to_string()))?;
-        if !metadata.is_file() {
-            return Err(cannot("it is no regular file".to_owned()));
-        }
-        let mut bytes = Vec::new();
-        let opened = std::fs::File::open(&place).map_err(|error| cannot(error.to_string()))?;
-        opened.take(MOST_BYTES as u64 + 1).read_to_end(&mut bytes).map_err(|error| cannot(error.to_string()))?;
+        let bytes = file::read(&place, MOST_BYTES as u64).map_err(|error| cannot(error.to_string()))?;
         Ok(Declared::of(file, Some(place), &bytes))
     }
 

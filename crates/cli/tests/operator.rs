@@ -191,6 +191,24 @@ fn a_catalog_that_lists_its_loosenings_fails_the_check_when_one_appears_or_goes(
     assert!(out.contains(&format!("+ {line}")), "{out}");
     bench.write("catalog/loosenings.txt", &format!("{line}\n"));
     assert_eq!(bench.run(&check).0, 0);
+    // A list that cannot be read lists nothing, and nothing waits for it.
+    let list = bench.path("catalog/loosenings.txt");
+    for (make, told) in [("mkdir", "it is no regular file"), ("mkfifo", "it is no regular file")] {
+        std::fs::remove_file(&list).unwrap();
+        assert!(std::process::Command::new(make).arg(&list).status().unwrap().success());
+        let (code, out, _) = bench.run(&check);
+        assert_eq!(code, 1, "{make}: {out}");
+        assert!(out.contains(told), "{make}: {out}");
+        if make == "mkdir" {
+            std::fs::remove_dir(&list).unwrap();
+            bench.write("catalog/loosenings.txt", "");
+        }
+    }
+    std::fs::remove_file(&list).unwrap();
+    std::fs::write(&list, b"\xff\n").unwrap();
+    let (code, out, _) = bench.run(&check);
+    assert!(code == 1 && out.contains("it is no UTF-8 text"), "{out}");
+    bench.write("catalog/loosenings.txt", &format!("{line}\n"));
     bench.write("catalog/tools/desk/tool.yaml", &manifest.replace("delete-label", "list-labels"));
     let (code, out, _) = bench.run(&check);
     assert_eq!(code, 1, "{out}");

@@ -5,17 +5,20 @@
 mod mend;
 
 use std::fmt;
+use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 
 use gatelatch_chat::link::Linked;
 use gatelatch_gate::decision::ruling;
 use gatelatch_gate::declaration::{self, Loosening};
 use gatelatch_manifest::diagnostic::{Diagnostic, Severity};
+use gatelatch_manifest::read::MOST_BYTES;
 use gatelatch_registry::catalog::{ActionManifest, Catalog, Entry, Kind};
 use gatelatch_registry::load::Loaded;
 use serde_json::{Value, json};
 
 use crate::exit::Code;
+use crate::file;
 use crate::options::Place;
 use crate::settings::{Environment, Settings};
 use crate::surface::Declared;
@@ -183,7 +186,12 @@ impl fmt::Display for Published {
 /// What a catalog's list of loosenings lacks (`+`) or has too much (`-`); nothing where the catalog keeps no list.
 fn unlisted(folder: &Path, loosenings: &[Loosening]) -> Vec<String> {
     let path: PathBuf = folder.join(LIST);
-    let Ok(text) = std::fs::read_to_string(&path) else { return Vec::new() };
+    let text = match file::text(&path, MOST_BYTES as u64) {
+        Ok(text) => text,
+        Err(error) if error.kind() == ErrorKind::NotFound => return Vec::new(),
+        // What cannot be read might have lacked each of them.
+        Err(error) => return vec![format!("{}: cannot be read: {error}", path.display())],
+    };
     let listed: Vec<&str> =
         text.lines().map(str::trim).filter(|line| !line.is_empty() && !line.starts_with('#')).collect();
     let stand: Vec<String> = loosenings

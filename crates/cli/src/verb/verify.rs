@@ -1,6 +1,5 @@
 //! `gatelatch verify`: whether a server sends what was published. The verdict is the library's.
 
-use std::io::Read;
 use std::path::Path;
 
 use gatelatch_contract::lock::Lock;
@@ -11,6 +10,7 @@ use gatelatch_contract::verify::{Difference, Report, Verdict, judge};
 use gatelatch_protocol::era::Era;
 
 use crate::exit::{Code, UsageError};
+use crate::file;
 use crate::options::VerifyOptions;
 use crate::settings::Environment;
 use crate::verb::asked::{Asked, Lists, ask, failure, failure_value};
@@ -159,19 +159,8 @@ fn published(options: &VerifyOptions) -> Result<Published, UsageError> {
 
 /// A file's text.
 pub(crate) fn read(path: &Path) -> Result<String, UsageError> {
-    let cannot = |why: String| UsageError { message: format!("cannot read `{}`: {why}", path.display()), help: None };
-    // What is no regular file may never end, or never begin.
-    let what = std::fs::metadata(path).map_err(|error| cannot(error.to_string()))?;
-    if !what.is_file() {
-        return Err(cannot("it is no regular file".to_owned()));
-    }
-    let file = std::fs::File::open(path).map_err(|error| cannot(error.to_string()))?;
-    let mut bytes = Vec::new();
-    file.take(MOST_BYTES + 1).read_to_end(&mut bytes).map_err(|error| cannot(error.to_string()))?;
-    if bytes.len() as u64 > MOST_BYTES {
-        return Err(cannot(format!("it has more than {MOST_BYTES} bytes")));
-    }
-    String::from_utf8(bytes).map_err(|_| cannot("it is no UTF-8 text".to_owned()))
+    file::text(path, MOST_BYTES)
+        .map_err(|error| UsageError { message: format!("cannot read `{}`: {error}", path.display()), help: None })
 }
 
 /// Why a file cannot be used, with all causes.

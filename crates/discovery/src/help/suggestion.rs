@@ -46,7 +46,10 @@ pub(super) fn clear<'a>(wrong: &str, names: impl Iterator<Item = &'a str>) -> Op
 
 /// The words of a name with spaces between them, for a search.
 pub(super) fn spaced(name: &str) -> String {
-    let words = words::list(name).into_iter().filter(|(_, role)| *role != Role::Joined).map(|(word, _)| word);
+    let words = words::list(words::beginning(name, LONGEST))
+        .into_iter()
+        .filter(|(_, role)| *role != Role::Joined)
+        .map(|(word, _)| word);
     crate::budget::cut(&words.collect::<Vec<_>>().join(" "), super::LONG_NAME)
 }
 
@@ -59,12 +62,15 @@ pub(super) fn mentions(text: &str, name: &str) -> bool {
 
 /// Whether two names differ at most in case, `-` and `_`.
 pub(super) fn same_spelling(one: &str, other: &str) -> bool {
-    spelling(one) == spelling(other)
+    one.len().max(other.len()) <= LONGEST && spelling(one) == spelling(other)
 }
 
 fn spelling(name: &str) -> String {
     name.chars().filter(|c| !matches!(c, '-' | '_')).flat_map(char::to_lowercase).collect()
 }
+
+/// So many bytes of a name are compared: nobody mistypes more, and the answer must not wait for it.
+const LONGEST: usize = 256;
 
 /// A name at least this close is suggested.
 const CLOSE: f32 = 0.5;
@@ -89,7 +95,7 @@ struct Name {
 
 impl Name {
     fn read(name: &str) -> Name {
-        let parts = words::list(name).into_iter().filter(|(_, role)| *role != Role::Joined);
+        let parts = words::list(words::beginning(name, LONGEST)).into_iter().filter(|(_, role)| *role != Role::Joined);
         let words: Vec<(String, String)> = parts.map(|(word, _)| (words::stem(&word), word)).collect();
         let letters = words.iter().map(|(_, word)| word.as_str()).collect();
         Name { words, letters }
@@ -100,10 +106,8 @@ impl Name {
         if self.letters.is_empty() || other.letters.is_empty() {
             return 0.0;
         }
-        let letters = osa(&self.letters, &other.letters);
         // Below that it is only the word that both have.
-        let letters = if letters >= ALIKE { letters } else { 0.0 };
-        letters.max(self.overlap(other))
+        misspelling(&self.letters, &other.letters).max(self.overlap(other))
     }
 
     /// The share of words that both have, each word paired once with its best partner.
@@ -139,14 +143,19 @@ fn alike((one_stem, one): &(String, String), (other_stem, other): &(String, Stri
     if short.chars().count() >= 3 && long.starts_with(short.as_str()) {
         return BEGINNING;
     }
-    let letters = osa(one, other);
-    let letters = if letters >= ALIKE { letters } else { 0.0 };
     let meaning = if synonym::related(one_stem, other_stem) { SYNONYM } else { 0.0 };
-    letters.max(meaning)
+    misspelling(one, other).max(meaning)
 }
 
-/// How alike two texts are by letters, neighbours that changed places counted as one error.
-fn osa(one: &str, other: &str) -> f32 {
-    let longest = one.chars().count().max(other.chars().count()).max(1);
-    1.0 - strsim::osa_distance(one, other) as f32 / longest as f32
+/// How alike two texts are by letters, neighbours that changed places counted as one error; 0 below [`ALIKE`].
+fn misspelling(one: &str, other: &str) -> f32 {
+    let (one_count, other_count) = (one.chars().count(), other.chars().count());
+    let (short, long) = (one_count.min(other_count), one_count.max(other_count).max(1));
+    // At least so many letters stand in one of them alone.
+    let alike = |errors: usize| 1.0 - errors as f32 / long as f32;
+    if alike(long - short) < ALIKE {
+        return 0.0;
+    }
+    let alike = alike(strsim::osa_distance(one, other));
+    if alike >= ALIKE { alike } else { 0.0 }
 }

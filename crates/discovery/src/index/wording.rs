@@ -31,11 +31,18 @@ const TALK: f32 = 0.4;
 /// How many words of a text are read: beyond that it is no question.
 const LONGEST: usize = 160;
 
+/// How many bytes of it, since not every script has spaces.
+const LONGEST_BYTES: usize = 8 << 10;
+
 /// The words of a question in order. `grammar` is the weight of words such as `the`.
 pub(super) fn read(text: &str, grammar: f32) -> Vec<Asked> {
     let mut asked: Vec<Asked> = Vec::new();
     let (mut quoted, mut part) = (false, Partition::default());
-    for chunk in text.split_whitespace().take(LONGEST).flat_map(|chunk| chunk.split_inclusive(WIDE_STOPS)) {
+    for chunk in words::beginning(text, LONGEST_BYTES)
+        .split_whitespace()
+        .take(LONGEST)
+        .flat_map(|chunk| chunk.split_inclusive(WIDE_STOPS))
+    {
         let part = part.of(chunk);
         quoted |= chunk.starts_with(QUOTES);
         let quote = if quoted { QUOTED } else { 1.0 };

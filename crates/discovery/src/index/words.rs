@@ -46,6 +46,12 @@ pub(crate) fn scan(text: &str, each: &mut dyn FnMut(&str, Role)) {
     scan_normal(&normal, each);
 }
 
+/// The beginning of a text, of at most so many bytes. Whoever takes words from outside takes them from this, since a
+/// character can become many.
+pub(crate) fn beginning(text: &str, most: usize) -> &str {
+    text.get(..text.floor_char_boundary(most)).unwrap_or_default()
+}
+
 /// The words of a text as a list, for short texts and tests.
 pub(crate) fn list(text: &str) -> Vec<(String, Role)> {
     let mut words = Vec::new();

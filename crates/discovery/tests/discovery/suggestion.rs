@@ -325,3 +325,25 @@ fn house_of_kinds() -> House {
     let entries = [mailer, twin].into_iter().chain(agents).collect();
     House::new(entries, vec![skill("minutes", "How minutes are taken.")])
 }
+
+/// What stands behind the first 256 bytes of a wrong name, or the first 8 KiB of a question, is not looked at: comparing
+/// a megabyte with every name would not end while anybody waits.
+#[test]
+fn a_name_or_a_question_of_a_megabyte_is_answered_by_its_beginning() {
+    let vault = vault();
+    let about = |name: &str| ask(&vault, json!({"name": name}));
+    for beginning in ["list-credentials-", "aB", "\u{fdfa}", "of words "] {
+        let name = beginning.repeat(256 / beginning.len());
+        let name: String = name.chars().chain("x".repeat(256 - name.len()).chars()).collect();
+        let long = format!("{name}{}", beginning.repeat(1_000_000 / beginning.len()));
+        assert_eq!(about(&long), about(&name), "{beginning}");
+        let action = |action: &str| ask(&vault, json!({"name": "vault", "action": action}));
+        assert_eq!(action(&long), action(&name), "{beginning}");
+    }
+    for beginning in ["credential", "検索", "\u{fdfa}"] {
+        let question = beginning.repeat((8 << 10) / beginning.len() + 1);
+        let long = format!("{question}{}", beginning.repeat(1_000_000 / beginning.len()));
+        let search = |words: &str| ask(&vault, json!({"search": words}));
+        assert_eq!(search(&long), search(&question), "{beginning}");
+    }
+}
