@@ -451,7 +451,9 @@ impl<'a> Builder<'_, '_, '_, 'a> {
         let close = if open == '[' { ']' } else { '}' };
         let hides = |at: &usize| {
             let (before, after) = (self.text.get(..*at)?, self.text.get(*at..)?.lines().next()?);
-            let is_comment = before.ends_with([' ', '\t']) && after.contains(close);
+            // Behind a comma or a bracket a comment cuts no text.
+            let cuts_text = !before.trim_end().ends_with([',', '[', '{']);
+            let is_comment = before.ends_with([' ', '\t']) && cuts_text && after.contains(close);
             // Within a quote it would be text.
             let within = if is_comment { self.opened(*at)?.0 } else { '"' };
             (within == open).then_some(())
@@ -594,14 +596,24 @@ impl<'a> Builder<'_, '_, '_, 'a> {
             let message = format!("text follows a quote here that was opened in line {line}");
             return Some((at, message, format!("close the quote in line {line} where it should end")));
         }
+        let lacks_a_separator =
+            matches!(error.kind(), ErrorKind::ExpectedFlowMappingSeparator | ErrorKind::ExpectedFlowSequenceSeparator);
+        // What is indented deeper goes on with it, and is itself at fault.
+        if lacks_a_separator && self.indent(at.line) > self.indent(line) {
+            return None;
+        }
         let (complaint, other) = in_plain_words(error);
         let what = if matches!(open, '"' | '\'') { "quote".to_owned() } else { format!("`{open}`") };
         let message = format!("{complaint}; the {what} of line {line} is still open");
-        let lacks_a_separator =
-            matches!(error.kind(), ErrorKind::ExpectedFlowMappingSeparator | ErrorKind::ExpectedFlowSequenceSeparator);
         let other = other.filter(|_| !lacks_a_separator);
         let close = format!("close the {what} of line {line} where it should end");
         Some((at, message, other.map_or_else(|| close.clone(), |other| format!("{close}, or {other}"))))
+    }
+
+    /// How far a line is indented, by its number from 1.
+    fn indent(&self, line: u32) -> usize {
+        let line = self.text.lines().nth(line.saturating_sub(1) as usize).unwrap_or_default();
+        line.len() - line.trim_start_matches(' ').len()
     }
 
     /// The innermost bracket or quote that is open at a byte of the text, and where it stands. The parser itself says so
