@@ -14,19 +14,23 @@
 //!    also counts as the last word of a clause that has no verb of rule 4: `word-count`.
 //! 6. A deed (`payment`, `order`, `message`) that is the object of a verb that brings it about (`create`, `place`,
 //!    `start`) is irreversible: `create-payment`, `payments.create`; but not `create-payment-link`.
-//! 7. The strictest of what counts is what the name says.
+//!    Entering it (`add`, `register`) does so only where it binds (`payment`), and setting it going (`start`, `queue`)
+//!    for whatever is irreversible: `start-rollout`.
+//! 7. A verb and its object that the list has together (`close+account`) say what it has there, whatever stands
+//!    between and in either order: `close-my-accounts`, `account.close`; but not `close-account-dialog`.
+//! 8. The strictest of what counts is what the name says.
 //!
 //! A name says nothing for sure when no verb counts, when one counts that may do anything (`process`), or when a
 //! conjunction joins a known verb to something unknown: `get-and-frobnicate`.
 //!
 //! Where the action has a name, that name is read in full, and of the entry's name, which names a thing, only verbs by
-//! rule 4 and deeds by rule 6 count, and only to make it stricter: an action of `delete-bot` is irreversible whatever
+//! rule 4, with rules 6 and 7, count, and only to make it stricter: an action of `delete-bot` is irreversible whatever
 //! it is called, and no action is read-only because its tool is called `search`. A nameless action is called as its
 //! entry.
 
 use gatelatch_registry::catalog::Effect;
 
-use crate::verb::{Class, Meaning, Says, Verbs};
+use crate::verb::{Brings, Class, Meaning, Says, Verbs};
 
 const CONJUNCTIONS: [&str; 3] = ["and", "or", "then"];
 
@@ -130,7 +134,7 @@ struct Clause(Vec<Token>);
 impl Clause {
     fn sayings(&self, counts: impl Fn(usize) -> bool) -> Vec<Saying> {
         let verbs = (0..self.0.len()).filter(|at| counts(*at));
-        verbs.flat_map(|at| self.said_by(at).into_iter().chain(self.made_by(at))).collect()
+        verbs.flat_map(|at| self.said_by(at).into_iter().chain(self.made_by(at)).chain(self.done_to(at))).collect()
     }
 
     fn said_by(&self, at: usize) -> Option<Saying> {
@@ -145,13 +149,37 @@ impl Clause {
 
     /// The deed that the verb brings about: rule 6.
     fn made_by(&self, at: usize) -> Option<Saying> {
-        let verb = self.0.get(at).filter(|token| token.meaning.is_some_and(|meaning| meaning.makes))?;
+        let verb = self.0.get(at)?;
+        let brings = verb.meaning?.brings?;
         let rest = self.0.get(at + 1..)?;
         let end = rest.iter().position(Token::is_preposition).unwrap_or(rest.len());
         let mut object = rest.iter().take(end).rev().skip_while(|token| token.is_trailer());
         // `payments.create`: with nothing after the verb, the object stands before it.
-        let head = object.next().or_else(|| at.checked_sub(1).and_then(|before| self.0.get(before)))?;
-        head.deed().map(|deed| Saying { effect: Effect::Irreversible, words: format!("{} {deed}", verb.text) })
+        let head = object.next().or_else(|| self.before(at))?;
+        let deed = head.deed(brings)?;
+        Some(Saying { effect: Effect::Irreversible, words: format!("{} {deed}", verb.text) })
+    }
+
+    /// What the list says of the verb with the object that it has here: rule 7.
+    fn done_to(&self, at: usize) -> Option<Saying> {
+        let verb = self.0.get(at)?;
+        let rest = self.0.get(at + 1..)?;
+        let end = rest.iter().position(|token| token.is_preposition() && !token.joins_a_place());
+        let rest = rest.get(..end.unwrap_or(rest.len()))?;
+        let ends = |next: usize| rest.get(next).is_none_or(|token| token.is_preposition() || token.is_trailer());
+        let objects = rest.iter().enumerate().filter(|(index, _)| ends(index + 1)).map(|(_, token)| token);
+        let before = if ends(0) { self.before(at) } else { None };
+        objects.chain(before).find_map(|object| {
+            let object_of = |word: &str| {
+                let effect = Verbs::shipped().with_object(&verb.text, word)?;
+                Some(Saying { effect, words: format!("{} {word}", verb.text) })
+            };
+            object_of(&object.text).or_else(|| object_of(object.text.strip_suffix('s')?))
+        })
+    }
+
+    fn before(&self, at: usize) -> Option<&Token> {
+        at.checked_sub(1).and_then(|before| self.0.get(before))
     }
 
     fn is_known(&self) -> bool {
@@ -228,13 +256,30 @@ impl Token {
         TRAILERS.contains(&self.text.as_str())
     }
 
-    /// The deed that this word names, in the singular.
-    fn deed(&self) -> Option<&str> {
-        if self.meaning.is_some_and(|meaning| meaning.deed) {
+    /// `restore-from-backup`, `echo-to-channel`: what follows is still what the verb is about.
+    fn joins_a_place(&self) -> bool {
+        matches!(self.text.as_str(), "from" | "to")
+    }
+
+    /// The deed that this word names for a verb that brings it about, in the singular.
+    fn deed(&self, brings: Brings) -> Option<&str> {
+        if self.meaning.is_some_and(|meaning| is_deed(meaning, brings)) {
             return Some(&self.text);
         }
         let singular = self.text.strip_suffix('s')?;
-        Verbs::shipped().meaning(singular).is_some_and(|meaning| meaning.deed).then_some(singular)
+        Verbs::shipped().meaning(singular).is_some_and(|meaning| is_deed(meaning, brings)).then_some(singular)
+    }
+}
+
+fn is_deed(meaning: Meaning, brings: Brings) -> bool {
+    let irreversible = matches!(
+        meaning.class,
+        Class::Verb(Says::Effect(Effect::Irreversible)) | Class::AlsoNoun(Says::Effect(Effect::Irreversible))
+    );
+    match brings {
+        Brings::Enters => meaning.binding,
+        Brings::Makes => meaning.deed,
+        Brings::Starts => meaning.deed || (irreversible && !meaning.thing),
     }
 }
 
@@ -415,6 +460,28 @@ mod tests {
         check("create-label-for-shipment", "create reversible");
         check("get-payment", "get read_only");
         check("update-payment", "update reversible");
+    }
+
+    #[test]
+    fn a_verb_does_as_much_as_it_brings_about() {
+        check("start-rollout", "start rollout irreversible");
+        check("schedule-shutdown", "schedule shutdown irreversible");
+        check("create-rollout-plan", "create reversible");
+        check("add-payment", "add payment irreversible");
+        check("add-email", "add reversible");
+        check("generate-message", "generate reversible");
+        check("schedule-report", "schedule reversible");
+    }
+
+    #[test]
+    fn a_verb_and_its_object_are_found_in_either_order() {
+        check("close-all-positions", "close position irreversible");
+        check("account.close", "close account irreversible");
+        check("restore-from-latest-backup", "restore backup irreversible");
+        check("echo-to-channel", "echo channel irreversible");
+        check("close-issue-on-account", "close reversible");
+        check("ping-user-service", "ping read_only");
+        check("restore-version", "restore reversible");
     }
 
     #[test]

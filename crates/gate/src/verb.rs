@@ -22,10 +22,23 @@ pub(crate) struct Meaning {
     pub(crate) class: Class,
     /// A noun that actions are named after, so that a verb right behind it makes it one.
     pub(crate) thing: bool,
-    /// Brings its object about, so that a deed as its object is done.
-    pub(crate) makes: bool,
+    /// What of its object is done by doing it.
+    pub(crate) brings: Option<Brings>,
     /// Names what cannot be taken back once it is made.
     pub(crate) deed: bool,
+    /// A deed that binds as soon as it is entered.
+    pub(crate) binding: bool,
+}
+
+/// How a verb brings its object about, the later ones more of it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) enum Brings {
+    /// Enters it somewhere: what is binding is done.
+    Enters,
+    /// Makes it: any deed is done.
+    Makes,
+    /// Sets it going: whatever is irreversible and no thing is done.
+    Starts,
 }
 
 /// Whether a word is a verb, and where it counts as one.
@@ -90,7 +103,8 @@ impl Verbs {
                 return Err(VerbListError::Order { line: line_number, word: word.to_owned() });
             }
             last = word;
-            verbs.longest = verbs.longest.max(word.split('-').count());
+            let phrase = if word.contains('+') { "" } else { word };
+            verbs.longest = verbs.longest.max(phrase.split('-').count());
             verbs.meanings.insert(word, meaning);
         }
         Ok(verbs)
@@ -99,6 +113,14 @@ impl Verbs {
     /// What a word, or a phrase joined with `-`, means.
     pub(crate) fn meaning(&self, word: &str) -> Option<Meaning> {
         self.meanings.get(word).copied()
+    }
+
+    /// What a verb with a certain word as its object says.
+    pub(crate) fn with_object(&self, verb: &str, object: &str) -> Option<Effect> {
+        match self.meaning(&format!("{verb}+{object}"))?.class {
+            Class::Verb(Says::Effect(effect)) => Some(effect),
+            Class::Verb(Says::Unsaid) | Class::AlsoNoun(_) | Class::Noun => None,
+        }
     }
 
     /// How many words the longest phrase has.
@@ -112,12 +134,12 @@ fn parse_line(line: usize, text: &'static str) -> Result<(&'static str, Meaning)
     let (Some(word), Some(effect)) = (fields.next(), fields.next()) else {
         return Err(VerbListError::Shape { line });
     };
-    if !word.split('-').all(|part| !part.is_empty() && part.bytes().all(|byte| byte.is_ascii_lowercase())) {
+    if !word.split(['-', '+']).all(|part| !part.is_empty() && part.bytes().all(|byte| byte.is_ascii_lowercase())) {
         return Err(VerbListError::Word { line, word: word.to_owned() });
     }
     let marks: Vec<&str> = fields.collect();
     if let Some(mark) = marks.iter().enumerate().find_map(|(at, mark)| {
-        let known = matches!(*mark, "also-noun" | "thing" | "makes" | "deed");
+        let known = matches!(*mark, "also-noun" | "thing" | "makes" | "starts" | "enters" | "deed" | "binding");
         (!known || marks.iter().take(at).any(|earlier| earlier == mark)).then_some(*mark)
     }) {
         return Err(VerbListError::Mark { line, mark: mark.to_owned() });
@@ -137,7 +159,10 @@ fn parse_line(line: usize, text: &'static str) -> Result<(&'static str, Meaning)
         (None, true) => return Err(VerbListError::Mark { line, mark: "also-noun".to_owned() }),
         (None, false) => Class::Noun,
     };
-    Ok((word, Meaning { class, thing: marked("thing"), makes: marked("makes"), deed: marked("deed") }))
+    let brings = [("starts", Brings::Starts), ("makes", Brings::Makes), ("enters", Brings::Enters)];
+    let brings = brings.into_iter().find_map(|(mark, brings)| marked(mark).then_some(brings));
+    let binding = marked("binding");
+    Ok((word, Meaning { class, thing: marked("thing"), brings, deed: binding || marked("deed"), binding }))
 }
 
 #[cfg(test)]
@@ -148,7 +173,10 @@ mod tests {
     fn the_shipped_list_parses() {
         let verbs = Verbs::parse(SHIPPED).unwrap();
         let class = Class::Verb(Says::Effect(Effect::ReadOnly));
-        assert_eq!(verbs.meaning("get"), Some(Meaning { class, thing: false, makes: false, deed: false }));
+        assert_eq!(
+            verbs.meaning("get"),
+            Some(Meaning { class, thing: false, brings: None, deed: false, binding: false })
+        );
         assert_eq!(verbs.longest(), 3, "`drag-and-drop`");
     }
 
@@ -170,6 +198,15 @@ mod tests {
                 Class::Verb(says) | Class::AlsoNoun(says) => says == Says::Effect(Effect::Irreversible),
             };
             assert!(!meaning.deed || fits, "{word}");
+        }
+    }
+
+    #[test]
+    fn a_verb_with_an_object_stands_for_a_verb_of_the_list() {
+        for word in Verbs::shipped().meanings.keys() {
+            let Some((verb, object)) = word.split_once('+') else { continue };
+            let known = Verbs::shipped().meaning(verb).is_some_and(|meaning| meaning.class != Class::Noun);
+            assert!(known && Verbs::shipped().with_object(verb, object).is_some(), "{word}");
         }
     }
 

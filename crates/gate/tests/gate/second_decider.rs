@@ -11,7 +11,7 @@ use proptest::sample::{select, subsequence};
 use crate::builder::{action, agent, call, tool};
 
 /// Names and what a person says of them; `None` for nothing.
-const NAMES: [(&str, Option<Effect>); 12] = [
+const NAMES: [(&str, Option<Effect>); 15] = [
     ("list-items", Some(Effect::ReadOnly)),
     ("get_order", Some(Effect::ReadOnly)),
     ("items.search", Some(Effect::ReadOnly)),
@@ -22,6 +22,9 @@ const NAMES: [(&str, Option<Effect>); 12] = [
     ("order-pizza", Some(Effect::Irreversible)),
     ("get-and-delete", Some(Effect::Irreversible)),
     ("createPayment", Some(Effect::Irreversible)),
+    ("start-rollout", Some(Effect::Irreversible)),
+    ("close-my-accounts", Some(Effect::Irreversible)),
+    ("close-dialog", Some(Effect::Reversible)),
     ("frobnicate", None),
     ("postal-codes", None),
 ];
