@@ -105,12 +105,6 @@ pub(crate) fn exit_with(error: &clap::Error) -> ExitCode {
     Code::Usage.into()
 }
 
-/// Whether an error is only that nobody reads standard output any more.
-pub(crate) fn is_closed_output(error: &anyhow::Error) -> bool {
-    let broken = |cause: &std::io::Error| cause.kind() == std::io::ErrorKind::BrokenPipe;
-    error.downcast_ref::<std::io::Error>().is_some_and(broken)
-}
-
 // INVARIANT: what a manifest, a server, a program or an argument says steers no terminal: all text passes `printable`, in
 // the functions below, in the log and in the questions of `init`. Kept by `no_verb_sends_what_steers_a_terminal`.
 
@@ -119,16 +113,23 @@ pub(crate) fn say(line: &str) {
     let _ = writeln!(std::io::stderr(), "{}", printable(&advice::with_place(line)));
 }
 
-/// A line on standard output; `Err` when nobody reads it any more.
+/// A line on standard output.
 pub(crate) fn print(line: &str) -> std::io::Result<()> {
     put(&printable(line))
 }
 
 fn put(text: &str) -> std::io::Result<()> {
+    put_bytes(format!("{text}\n").as_bytes())
+}
+
+/// Bytes on standard output. That nobody reads them is no error: the verb goes on to its end, and its exit code tells
+/// what came of it to whoever looks at that alone.
+pub(crate) fn put_bytes(bytes: &[u8]) -> std::io::Result<()> {
     let mut out = std::io::stdout().lock();
-    out.write_all(text.as_bytes())?;
-    out.write_all(b"\n")?;
-    out.flush()
+    match out.write_all(bytes).and_then(|()| out.flush()) {
+        Err(error) if error.kind() == std::io::ErrorKind::BrokenPipe => Ok(()),
+        written => written,
+    }
 }
 
 /// Advice on standard output, its commands as they have to be typed.

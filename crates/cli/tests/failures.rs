@@ -353,3 +353,26 @@ fn no_verb_sends_what_steers_a_terminal() {
         assert!(!out.contains(STEERS) && !err.contains(STEERS), "{words:?}: {out:?} {err:?}");
     }
 }
+
+#[test]
+#[cfg(unix)]
+fn an_output_that_nobody_reads_changes_no_exit_code() {
+    let bench = Bench::new();
+    bench.write("mine/tools/broken/tool.yaml", "name: broken\n");
+    let calls: [(&[&str], i32); 6] = [
+        (&[&SEND[..], &["--json"]].concat(), 3),
+        (&["run", "nosuch", "--json"], 2),
+        (&["--catalog", "mine", "check"], 1),
+        (&["--catalog", "mine", "check", "--json"], 1),
+        (&["list"], 0),
+        (&["man"], 0),
+    ];
+    for (words, expected) in calls {
+        let (reader, writer) = std::io::pipe().unwrap();
+        drop(reader);
+        let ended = bench.command(words).stdin(std::process::Stdio::null()).stdout(writer).output().unwrap();
+        let said = String::from_utf8_lossy(&ended.stderr);
+        assert_eq!(ended.status.code(), Some(expected), "{words:?}: {said}");
+        assert!(!said.to_lowercase().contains("pipe"), "{words:?}: {said}");
+    }
+}
