@@ -420,14 +420,53 @@ fn start_log(filter: &str, file: Option<&Path>) -> anyhow::Result<()> {
     let log = tracing_subscriber::fmt().with_env_filter(filter).with_ansi(false);
     // A second start in one process keeps the first log.
     let _ = match file {
-        Some(path) => {
-            let file = std::fs::OpenOptions::new().create(true).append(true).open(path);
-            let file = file.with_context(|| format!("cannot write the log file `{}`", path.display()))?;
-            log.with_writer(std::sync::Mutex::new(file)).try_init()
-        }
+        Some(path) => log.with_writer(std::sync::Mutex::new(LogFile::open(path)?)).try_init(),
         None => log.with_writer(|| Printed).try_init(),
     };
     Ok(())
+}
+
+/// The file that `--log-file` names. A line that it does not take stands on standard error instead.
+struct LogFile {
+    path: PathBuf,
+    file: std::fs::File,
+    /// Whether somebody was told that it takes no more.
+    told: bool,
+}
+
+impl LogFile {
+    /// Opens a file to append to, be it there or not.
+    fn open(path: &Path) -> Result<LogFile, UsageError> {
+        let cannot = |why: String| {
+            let message = format!("cannot write the log file `{}`: {why}", path.display());
+            UsageError::new(message, "name a regular file in a folder that is there, or leave --log-file out")
+        };
+        // A pipe would be waited for until somebody reads it, and a device keeps nothing.
+        if std::fs::metadata(path).is_ok_and(|found| !found.is_file()) {
+            return Err(cannot("it is no regular file".to_owned()));
+        }
+        let file = std::fs::OpenOptions::new().create(true).append(true).open(path);
+        let file = file.map_err(|error| cannot(error.to_string()))?;
+        Ok(LogFile { path: path.to_path_buf(), file, told: false })
+    }
+}
+
+impl Write for LogFile {
+    fn write(&mut self, line: &[u8]) -> std::io::Result<usize> {
+        if let Err(error) = self.file.write_all(printable(&String::from_utf8_lossy(line)).as_bytes()) {
+            if !self.told {
+                self.told = true;
+                let path = self.path.display();
+                say(&format!("warning: cannot write the log file `{path}`: {error}; its lines follow here"));
+            }
+            return Printed.write(line);
+        }
+        Ok(line.len())
+    }
+
+    fn flush(&mut self) -> std::io::Result<()> {
+        self.file.flush()
+    }
 }
 
 /// Standard error for the log, whose lines hold what others wrote. Each comes in one piece.
