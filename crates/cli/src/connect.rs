@@ -452,6 +452,14 @@ pub(crate) enum ConnectError {
         /// Where it leads.
         real: PathBuf,
     },
+    /// A link leads to what is not there, be it the file or a folder on the way to it.
+    #[error("`{}` is a link to `{}`, which is not there", path.display(), to.display())]
+    Dangling {
+        /// The link.
+        path: PathBuf,
+        /// What it names.
+        to: PathBuf,
+    },
     /// What should be a file is something else.
     #[error("`{}` is no regular file", .0.display())]
     NotAFile(PathBuf),
@@ -490,6 +498,7 @@ impl ConnectError {
             ConnectError::NoHome => Some("set HOME, or name the file"),
             ConnectError::Syntax { .. } => Some("mend the file first; nothing was changed"),
             ConnectError::LeavesProject { .. } => Some("name the file itself if that is what you want to write"),
+            ConnectError::Dangling { .. } => Some("make what it leads to, or remove the link"),
             ConnectError::Record { .. } => Some("remove it to go on without what it remembers"),
             ConnectError::Unsound(_) => Some("add what the preview shows by hand, and report this file"),
             ConnectError::Changed(_) => Some("run the command again"),

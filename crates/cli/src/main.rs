@@ -42,8 +42,6 @@ fn main() -> ExitCode {
     };
     match verb::dispatch(options, environment) {
         Ok(code) => code.into(),
-        // Whoever read the output has had enough of it.
-        Err(error) if verb::is_closed_output(&error) => exit::Code::Done.into(),
         Err(error) => {
             verb::say_error(&error);
             exit::Code::of_error(&error).into()

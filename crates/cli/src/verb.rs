@@ -105,12 +105,6 @@ pub(crate) fn exit_with(error: &clap::Error) -> ExitCode {
     Code::Usage.into()
 }
 
-/// Whether an error is only that nobody reads standard output any more.
-pub(crate) fn is_closed_output(error: &anyhow::Error) -> bool {
-    let broken = |cause: &std::io::Error| cause.kind() == std::io::ErrorKind::BrokenPipe;
-    error.downcast_ref::<std::io::Error>().is_some_and(broken)
-}
-
 // INVARIANT: what a manifest, a server, a program or an argument says steers no terminal: all text passes `printable`, in
 // the functions below, in the log and in the questions of `init`. Kept by `no_verb_sends_what_steers_a_terminal`.
 
@@ -119,16 +113,23 @@ pub(crate) fn say(line: &str) {
     let _ = writeln!(std::io::stderr(), "{}", printable(&advice::with_place(line)));
 }
 
-/// A line on standard output; `Err` when nobody reads it any more.
+/// A line on standard output.
 pub(crate) fn print(line: &str) -> std::io::Result<()> {
     put(&printable(line))
 }
 
 fn put(text: &str) -> std::io::Result<()> {
+    put_bytes(format!("{text}\n").as_bytes())
+}
+
+/// Bytes on standard output. That nobody reads them is no error: the verb goes on to its end, and its exit code tells
+/// what came of it to whoever looks at that alone.
+pub(crate) fn put_bytes(bytes: &[u8]) -> std::io::Result<()> {
     let mut out = std::io::stdout().lock();
-    out.write_all(text.as_bytes())?;
-    out.write_all(b"\n")?;
-    out.flush()
+    match out.write_all(bytes).and_then(|()| out.flush()) {
+        Err(error) if error.kind() == std::io::ErrorKind::BrokenPipe => Ok(()),
+        written => written,
+    }
 }
 
 /// Advice on standard output, its commands as they have to be typed.
@@ -419,14 +420,53 @@ fn start_log(filter: &str, file: Option<&Path>) -> anyhow::Result<()> {
     let log = tracing_subscriber::fmt().with_env_filter(filter).with_ansi(false);
     // A second start in one process keeps the first log.
     let _ = match file {
-        Some(path) => {
-            let file = std::fs::OpenOptions::new().create(true).append(true).open(path);
-            let file = file.with_context(|| format!("cannot write the log file `{}`", path.display()))?;
-            log.with_writer(std::sync::Mutex::new(file)).try_init()
-        }
+        Some(path) => log.with_writer(std::sync::Mutex::new(LogFile::open(path)?)).try_init(),
         None => log.with_writer(|| Printed).try_init(),
     };
     Ok(())
+}
+
+/// The file that `--log-file` names. A line that it does not take stands on standard error instead.
+struct LogFile {
+    path: PathBuf,
+    file: std::fs::File,
+    /// Whether somebody was told that it takes no more.
+    told: bool,
+}
+
+impl LogFile {
+    /// Opens a file to append to, be it there or not.
+    fn open(path: &Path) -> Result<LogFile, UsageError> {
+        let cannot = |why: String| {
+            let message = format!("cannot write the log file `{}`: {why}", path.display());
+            UsageError::new(message, "name a regular file in a folder that is there, or leave --log-file out")
+        };
+        // A pipe would be waited for until somebody reads it, and a device keeps nothing.
+        if std::fs::metadata(path).is_ok_and(|found| !found.is_file()) {
+            return Err(cannot("it is no regular file".to_owned()));
+        }
+        let file = std::fs::OpenOptions::new().create(true).append(true).open(path);
+        let file = file.map_err(|error| cannot(error.to_string()))?;
+        Ok(LogFile { path: path.to_path_buf(), file, told: false })
+    }
+}
+
+impl Write for LogFile {
+    fn write(&mut self, line: &[u8]) -> std::io::Result<usize> {
+        if let Err(error) = self.file.write_all(printable(&String::from_utf8_lossy(line)).as_bytes()) {
+            if !self.told {
+                self.told = true;
+                let path = self.path.display();
+                say(&format!("warning: cannot write the log file `{path}`: {error}; its lines follow here"));
+            }
+            return Printed.write(line);
+        }
+        Ok(line.len())
+    }
+
+    fn flush(&mut self) -> std::io::Result<()> {
+        self.file.flush()
+    }
 }
 
 /// Standard error for the log, whose lines hold what others wrote. Each comes in one piece.

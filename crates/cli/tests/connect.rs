@@ -362,3 +362,18 @@ fn neither_server_takes_the_others_name_and_a_declaration_is_the_chat_servers_al
     let (code, _, said) = bench.run(&["connect", "codex", "--surface", "x.yaml"]);
     assert!(code == 2 && said.contains("--chat"), "{said}");
 }
+
+#[test]
+fn taking_back_needs_neither_catalog_nor_declaration() {
+    for (client, ..) in CLIENTS {
+        let bench = Bench::new();
+        let before = everything(&bench);
+        for chat in [&[][..], &["--chat"]] {
+            bench.run(&[&["connect", client, "--write"], chat].concat());
+            bench.write("gatelatch.yaml", "catalog: [gone]\nchat_surface: gone.yaml\n");
+            let (code, _, said) = bench.run(&[&["connect", client, "--undo"], chat].concat());
+            std::fs::remove_file(bench.path("gatelatch.yaml")).unwrap();
+            assert_eq!((code, everything(&bench)), (0, before.clone()), "{client}: {said}");
+        }
+    }
+}

@@ -353,3 +353,60 @@ fn no_verb_sends_what_steers_a_terminal() {
         assert!(!out.contains(STEERS) && !err.contains(STEERS), "{words:?}: {out:?} {err:?}");
     }
 }
+
+#[test]
+#[cfg(unix)]
+fn an_output_that_nobody_reads_changes_no_exit_code() {
+    let bench = Bench::new();
+    bench.write("mine/tools/broken/tool.yaml", "name: broken\n");
+    let calls: [(&[&str], i32); 6] = [
+        (&[&SEND[..], &["--json"]].concat(), 3),
+        (&["run", "nosuch", "--json"], 2),
+        (&["--catalog", "mine", "check"], 1),
+        (&["--catalog", "mine", "check", "--json"], 1),
+        (&["list"], 0),
+        (&["man"], 0),
+    ];
+    for (words, expected) in calls {
+        let (reader, writer) = std::io::pipe().unwrap();
+        drop(reader);
+        let ended = bench.command(words).stdin(std::process::Stdio::null()).stdout(writer).output().unwrap();
+        let said = String::from_utf8_lossy(&ended.stderr);
+        assert_eq!(ended.status.code(), Some(expected), "{words:?}: {said}");
+        assert!(!said.to_lowercase().contains("pipe"), "{words:?}: {said}");
+    }
+}
+
+#[test]
+#[cfg(unix)]
+fn a_log_file_that_is_no_regular_file_is_refused_at_once() {
+    let bench = Bench::new();
+    assert!(bench.program("mkfifo").arg("pipe").status().unwrap().success());
+    std::fs::create_dir(bench.path("folder")).unwrap();
+    for (file, verb) in
+        [("pipe", &["list"][..]), ("pipe", &["operator"]), ("folder", &["list"]), ("/dev/null", &["list"])]
+    {
+        let (code, _, said) = bench.run(&[&["--log-file", file], verb].concat());
+        assert_eq!(code, 2, "{file}: {said}");
+        assert!(said.contains(&format!("`{file}`: it is no regular file\n  help: name a regular file")), "{said}");
+    }
+    let (code, _, said) = bench.run(&["--log-file", "nowhere/log", "list"]);
+    assert!(code == 2 && said.contains("`nowhere/log`: ") && said.contains("help: "), "{said}");
+}
+
+#[test]
+#[cfg(unix)]
+fn a_log_file_that_takes_no_more_is_told_once_and_no_line_is_lost() {
+    let bench = Bench::new();
+    bench.write("log", "");
+    // Not a byte may be written to any file, and the program is told so rather than ended.
+    let limited = "trap '' XFSZ; ulimit -f 0; exec \"$0\" \"$@\"";
+    let mut shell = bench.program("sh");
+    shell.args(["-c", limited, env!("CARGO_BIN_EXE_gatelatch"), "--log-file", "log"]).args(SEND);
+    let ended = shell.env("GATELATCH_LOG", "info").output().unwrap();
+    let said = String::from_utf8_lossy(&ended.stderr);
+    assert_eq!(said.matches("warning: cannot write the log file `log`: ").count(), 1, "{said}");
+    let (_, _, wanted) = bench.set("GATELATCH_LOG", "info").run(&SEND);
+    let records = |text: &str| text.lines().filter(|line| line.contains("gatelatch::record")).count();
+    assert!(records(&wanted) > 0 && records(&said) == records(&wanted), "{said}\n{wanted}");
+}

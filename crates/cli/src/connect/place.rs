@@ -3,8 +3,8 @@
 //! Owns what holds for all clients: links of the user's own are followed, links out of a project are not. Reads the disk
 //! and writes nothing. Start at [`Target::find`].
 
-use std::fs;
 use std::path::{Path, PathBuf};
+use std::{fs, io};
 
 use super::{ConnectError, ConnectRequest, Scope, Surroundings};
 
@@ -59,10 +59,16 @@ pub(super) fn is_there(path: &Path) -> bool {
 
 /// Follows links, since replacing one would cut it. A link that leads nowhere is an error.
 pub(super) fn resolved(named: &Path) -> Result<PathBuf, ConnectError> {
-    if is_there(named) {
-        fs::canonicalize(named).map_err(|source| ConnectError::Read { path: named.to_path_buf(), source })
-    } else {
-        Ok(named.to_path_buf())
+    let Some(found) = named.ancestors().find(|path| is_there(path)) else { return Ok(named.to_path_buf()) };
+    match fs::canonicalize(found) {
+        Ok(real) if found == named => Ok(real),
+        Ok(_) => Ok(named.to_path_buf()),
+        Err(source) => Err(match fs::read_link(found) {
+            Ok(to) if source.kind() == io::ErrorKind::NotFound => {
+                ConnectError::Dangling { path: found.to_path_buf(), to }
+            }
+            _ => ConnectError::Read { path: found.to_path_buf(), source },
+        }),
     }
 }
 
@@ -71,7 +77,7 @@ fn stays_inside(root: &Path, named: &Path, real: &Path) -> Result<(), ConnectErr
     if real.parent().is_some_and(|folder| canonical(folder).starts_with(canonical(root))) {
         Ok(())
     } else {
-        Err(ConnectError::LeavesProject { path: named.to_path_buf(), real: real.to_path_buf() })
+        Err(ConnectError::LeavesProject { path: named.to_path_buf(), real: canonical(real) })
     }
 }
 

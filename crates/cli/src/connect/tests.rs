@@ -676,7 +676,20 @@ mod unix {
         let bench = Bench::new(Client::Vscode, Scope::Project);
         fs::create_dir_all(bench.path("elsewhere")).unwrap();
         symlink(bench.path("elsewhere"), bench.path("project/.vscode")).unwrap();
-        assert!(matches!(bench.refusal(), ConnectError::LeavesProject { .. }));
+        let refusal = bench.refusal();
+        let ConnectError::LeavesProject { real, .. } = &refusal else { panic!("{refusal}") };
+        assert!(real.starts_with(bench.path("elsewhere")), "{refusal}");
+    }
+
+    #[test]
+    fn a_link_to_what_is_not_there_is_told_as_such() {
+        for link in ["project/.cursor", "project/.cursor/mcp.json"] {
+            let bench = Bench::new(Client::Cursor, Scope::Project);
+            fs::create_dir_all(bench.path(link).parent().unwrap()).unwrap();
+            symlink("gone", bench.path(link)).unwrap();
+            let told = bench.refusal().to_string();
+            assert_eq!(told, format!("`{}` is a link to `gone`, which is not there", bench.path(link).display()));
+        }
     }
 
     #[test]

@@ -6,29 +6,77 @@ use std::fs;
 use std::io::{self, Write as _};
 use std::path::Path;
 
+use tempfile::NamedTempFile;
+
 use super::{ConnectError, FileEdit, Plan, RecordEdit};
 
 /// Writes what the plan says. When a later file fails, the earlier ones are put back.
 pub(super) fn apply(plan: &Plan) -> Result<(), ConnectError> {
-    for edit in &plan.edits {
-        if read(&edit.path)? != edit.before {
-            return Err(ConnectError::Changed(edit.path.clone()));
+    Ready::make(plan)?.finish()
+}
+
+/// A plan whose record and temporary files are written, so that all that is left is to look once more and to rename.
+struct Ready<'a> {
+    plan: &'a Plan,
+    staged: Vec<(&'a FileEdit, Option<NamedTempFile>)>,
+    /// The record that was there before.
+    old_record: Option<String>,
+}
+
+impl<'a> Ready<'a> {
+    fn make(plan: &'a Plan) -> Result<Ready<'a>, ConnectError> {
+        plan.edits.iter().try_for_each(unchanged)?;
+        let mut staged = Vec::new();
+        for edit in &plan.edits {
+            let temporary = edit.after.as_deref().map(|text| stage(&edit.path, text, Privacy::AsUsual)).transpose();
+            staged.push((edit, temporary.map_err(|source| failed(&edit.path, source))?));
         }
-    }
-    // The record comes first: were we to die after the next line, undo knows what to put back.
-    if let RecordEdit::Write(path, record) = &plan.record {
-        record.save(path)?;
-    }
-    for (done, edit) in plan.edits.iter().enumerate() {
-        if let Err(source) = put(&edit.path, edit.after.as_deref()) {
-            plan.edits.iter().take(done).for_each(put_back);
-            return Err(ConnectError::Write { path: edit.path.clone(), source });
+        let mut old_record = None;
+        // The record comes first: were we to die after the next line, undo knows what to put back.
+        if let RecordEdit::Write(path, record) = &plan.record {
+            old_record = read(path)?;
+            record.save(path)?;
         }
+        Ok(Ready { plan, staged, old_record })
     }
-    if let RecordEdit::Remove(path) = &plan.record {
-        remove(path).map_err(|source| ConnectError::Write { path: path.clone(), source })?;
+
+    fn finish(self) -> Result<(), ConnectError> {
+        let Ready { plan, staged, old_record } = self;
+        for (done, (edit, temporary)) in staged.into_iter().enumerate() {
+            // INVARIANT: nothing but the rename stands between this look and what is written.
+            // Kept by `what_somebody_else_wrote_after_the_record_is_not_lost`.
+            let written = unchanged(edit).and_then(|()| {
+                let put = match temporary {
+                    Some(temporary) => temporary.persist(&edit.path).map(|_| ()).map_err(|error| error.error),
+                    None => remove(&edit.path),
+                };
+                put.map_err(|source| failed(&edit.path, source))
+            });
+            if let Err(error) = written {
+                plan.edits.iter().take(done).for_each(put_back);
+                if let RecordEdit::Write(path, _) = &plan.record {
+                    // As far as it goes: the error that led here is the one to tell.
+                    let _ = match &old_record {
+                        Some(text) => replace(path, text, Privacy::OwnerOnly),
+                        None => remove(path),
+                    };
+                }
+                return Err(error);
+            }
+        }
+        if let RecordEdit::Remove(path) = &plan.record {
+            remove(path).map_err(|source| failed(path, source))?;
+        }
+        Ok(())
     }
-    Ok(())
+}
+
+fn unchanged(edit: &FileEdit) -> Result<(), ConnectError> {
+    if read(&edit.path)? == edit.before { Ok(()) } else { Err(ConnectError::Changed(edit.path.clone())) }
+}
+
+fn failed(path: &Path, source: io::Error) -> ConnectError {
+    ConnectError::Write { path: path.to_path_buf(), source }
 }
 
 /// A file's text; `None` when there is no such file.
@@ -44,6 +92,11 @@ pub(super) fn read(path: &Path) -> Result<Option<String>, ConnectError> {
 
 /// Replaces a file in one step, keeping its mode; `private` files are for their owner alone.
 pub(super) fn replace(path: &Path, text: &str, private: Privacy) -> io::Result<()> {
+    stage(path, text, private)?.persist(path).map(|_| ()).map_err(|error| error.error)
+}
+
+/// The text in a file beside the one that it is to become.
+fn stage(path: &Path, text: &str, private: Privacy) -> io::Result<NamedTempFile> {
     let folder = path.parent().ok_or_else(|| io::Error::other("a file without a folder"))?;
     fs::create_dir_all(folder)?;
     let mut builder = tempfile::Builder::new();
@@ -60,8 +113,7 @@ pub(super) fn replace(path: &Path, text: &str, private: Privacy) -> io::Result<(
         temporary.as_file().set_permissions(found.permissions())?;
     }
     temporary.as_file().sync_all()?;
-    temporary.persist(path).map_err(|error| error.error)?;
-    Ok(())
+    Ok(temporary)
 }
 
 /// Who may read a file that we write.
@@ -80,14 +132,39 @@ fn put(path: &Path, text: Option<&str>) -> io::Result<()> {
     }
 }
 
-/// As far as it goes: the error that led here is the one to tell.
+/// As far as it goes: the error that led here is the one to tell. What somebody wrote meanwhile stays.
 fn put_back(edit: &FileEdit) {
-    let _ = put(&edit.path, edit.before.as_deref());
+    if read(&edit.path).is_ok_and(|text| text == edit.after) {
+        let _ = put(&edit.path, edit.before.as_deref());
+    }
 }
 
 fn remove(path: &Path) -> io::Result<()> {
     match fs::remove_file(path) {
         Err(error) if error.kind() != io::ErrorKind::NotFound => Err(error),
         _ => Ok(()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::bench::Bench;
+    use super::super::{Client, Scope};
+    use super::*;
+
+    #[test]
+    fn what_somebody_else_wrote_after_the_record_is_not_lost() {
+        for client in [Client::Cursor, Client::Claude, Client::Codex] {
+            let bench = Bench::new(client, Scope::Project);
+            let plan = bench.plan();
+            let ready = Ready::make(&plan).unwrap();
+            let last = plan.edits.last().unwrap();
+            fs::write(&last.path, "theirs").unwrap();
+            assert!(matches!(ready.finish(), Err(ConnectError::Changed(path)) if path == last.path), "{client:?}");
+            let left = bench.everything();
+            assert_eq!(left.into_iter().collect::<Vec<_>>(), [(last.path.clone(), b"theirs".to_vec())], "{client:?}");
+            let RecordEdit::Write(record, _) = &plan.record else { panic!("no record") };
+            assert!(!record.exists(), "{client:?}");
+        }
     }
 }

@@ -29,11 +29,18 @@ pub(crate) fn run(place: &Place, environment: &Environment, client: &options::Cl
 
 fn plan(place: &Place, environment: &Environment, client: Client, options: &ConnectOptions) -> anyhow::Result<Plan> {
     let folder = working_folder()?;
-    let settings = Settings::read(place, environment, &folder)?;
-    let (kind, longest_call) = if options.chat {
-        chat(options, &settings, &folder)?
+    // What is taken back is found by its name and by the record: neither the catalog nor the settings need be there.
+    let (kind, longest_call, catalogs) = if options.undo {
+        let kind = if options.chat { Server::Chat { surface: None } } else { Server::Operator };
+        (kind, Duration::ZERO, Vec::new())
     } else {
-        (Server::Operator, longest::of_catalog(&load_catalog(&settings).catalog))
+        let settings = Settings::read(place, environment, &folder)?;
+        let (kind, longest_call) = if options.chat {
+            chat(options, &settings, &folder)?
+        } else {
+            (Server::Operator, longest::of_catalog(&load_catalog(&settings).catalog))
+        };
+        (kind, longest_call, settings.catalogs.iter().map(|catalog| absolute(&folder, catalog)).collect())
     };
     let request = ConnectRequest {
         client,
@@ -45,7 +52,7 @@ fn plan(place: &Place, environment: &Environment, client: Client, options: &Conn
         server: options.name.clone().unwrap_or_else(|| kind.own_name().to_owned()),
         kind,
         program: std::env::current_exe().context("cannot find the gatelatch program itself")?,
-        catalogs: settings.catalogs.iter().map(|catalog| absolute(&folder, catalog)).collect(),
+        catalogs,
         longest_call,
     };
     let surroundings = Surroundings {
@@ -63,9 +70,7 @@ fn chat(options: &ConnectOptions, settings: &Settings, folder: &Path) -> Result<
     let named = options.surface.as_deref();
     let surface = named.or(settings.chat_surface.as_deref());
     let server = Server::Chat { surface: surface.map(|surface| absolute(folder, surface)) };
-    // What is taken back need not be there any more.
-    let longest_call = if options.undo { Duration::ZERO } else { served(named, settings, folder)? };
-    Ok((server, longest_call))
+    Ok((server, served(named, settings, folder)?))
 }
 
 /// Holds the declaration against the catalog, as the server will at its start: with nothing to serve, the client would

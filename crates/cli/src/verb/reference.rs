@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 use crate::exit::Code;
 use crate::options::Options;
 use crate::settings::VARIABLES;
-use crate::verb::print_json;
+use crate::verb::{print_json, put_bytes};
 
 /// A completion script on standard output.
 pub(crate) fn completions(shell: clap_complete::Shell) -> anyhow::Result<Code> {
@@ -50,9 +50,6 @@ fn gather(command: &Command, commands: &mut Vec<Value>) {
 }
 
 fn write_out(bytes: &[u8]) -> anyhow::Result<Code> {
-    use std::io::Write;
-    let mut out = std::io::stdout().lock();
-    out.write_all(bytes)?;
-    out.flush()?;
+    put_bytes(bytes)?;
     Ok(Code::Done)
 }

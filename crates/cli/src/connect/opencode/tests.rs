@@ -582,7 +582,7 @@ mod unix {
         let bench = bench(Scope::Global);
         let path = bench.path("home/.config/opencode/opencode.json");
         symlink(bench.path("nowhere"), &path).unwrap();
-        assert!(matches!(bench.refusal(), ConnectError::Read { .. }));
+        assert!(matches!(bench.refusal(), ConnectError::Dangling { .. }));
         fs::remove_file(&path).unwrap();
         fs::create_dir(&path).unwrap();
         assert!(matches!(bench.refusal(), ConnectError::NotAFile(_)));
