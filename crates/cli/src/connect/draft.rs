@@ -389,5 +389,5 @@ fn starts_gatelatch(entry: &Value) -> bool {
     };
     let line = [words("command"), words("args")].concat();
     let file = line.first().and_then(|program| program.rsplit(['/', '\\']).next()).unwrap_or_default();
-    ["gatelatch", "gatelatch.exe"].contains(&file) && line.contains(&"operator")
+    ["gatelatch", "gatelatch.exe"].contains(&file) && (line.contains(&"operator") || line.contains(&"chat"))
 }

@@ -10,7 +10,7 @@ use super::bench::{Bench, PROGRAM, decorated};
 use super::draft::{Draft, Want, When};
 use super::sheet::Form;
 use super::syntax::{Syntax, path};
-use super::{Client, ConnectError, Plan, Scope, apply};
+use super::{Client, ConnectError, Plan, Scope, Server, apply};
 
 /// The clients whose files are written, each with its project's files and the user's own, the server's file first.
 const WRITTEN: [(Client, &[&str], &[&str]); 5] = [
@@ -376,17 +376,25 @@ fn undo_after_an_edit_takes_out_our_parts_alone() {
 #[test]
 fn undo_without_a_record_takes_out_what_looks_like_ours() {
     for (client, project, _) in WRITTEN {
-        let bench = Bench::new(client, Scope::Project);
-        project.iter().for_each(|file| {
-            bench.write(file, if syntax(file) == Syntax::Toml { "model = 'a'\n" } else { "{\"x\": 1}\n" });
-        });
-        bench.connect();
-        fs::remove_dir_all(bench.path("state")).unwrap();
-        bench.disconnect();
-        for file in project {
-            let expected = if syntax(file) == Syntax::Toml { json!({"model": "a"}) } else { json!({"x": 1}) };
-            assert_eq!(value(&bench, file), expected, "{client:?}");
+        for kind in [Server::Operator, Server::Chat { surface: None }] {
+            taken_out_without_a_record(client, kind, project);
         }
+    }
+}
+
+fn taken_out_without_a_record(client: Client, kind: Server, project: &[&str]) {
+    let mut bench = Bench::new(client, Scope::Project);
+    bench.request.server = kind.own_name().to_owned();
+    bench.request.kind = kind;
+    for file in project {
+        bench.write(file, if syntax(file) == Syntax::Toml { "model = 'a'\n" } else { "{\"x\": 1}\n" });
+    }
+    bench.connect();
+    fs::remove_dir_all(bench.path("state")).unwrap();
+    bench.disconnect();
+    for file in project {
+        let expected = if syntax(file) == Syntax::Toml { json!({"model": "a"}) } else { json!({"x": 1}) };
+        assert_eq!(value(&bench, file), expected, "{client:?}");
     }
 }
 
