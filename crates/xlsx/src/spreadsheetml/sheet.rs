@@ -10,8 +10,8 @@ use crate::reference::{Area, MAX_COLUMNS, MAX_ROWS, cell_name};
 use crate::row::{Content, Gathered, Row, Shared};
 use crate::serial::Epoch;
 
-/// How far is looked behind the place where a reader stopped early, in bytes: a hundredth of a second.
-const LOOK_AHEAD: u64 = 4 << 20;
+/// How far is looked behind the place where a reader stopped early, in bytes: less than a page costs.
+const LOOK_AHEAD: u64 = 128 << 10;
 
 /// The rows of a sheet, in order.
 pub(crate) struct SheetRows<'a> {
